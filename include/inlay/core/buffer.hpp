@@ -1,0 +1,116 @@
+#pragma once
+
+#include <inlay/core/error.hpp>
+#include <inlay/core/views.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Host memory for a step's scratch: aligned to a cache line, never initialised, kept between
+/// steps.
+///
+/// A std::vector would write zeros that the next line overwrites; at millions of ids a step that is
+/// as dear as the work itself. Contents are lost by `resize`; `grow` keeps them.
+template <class T>
+class buffer {
+  static_assert(std::is_trivially_copyable_v<T>, "a buffer holds plain values only");
+
+ public:
+  static constexpr std::size_t alignment = 64;  ///< bytes: a cache line, and the widest vector load
+
+  buffer() = default;
+  explicit buffer(std::size_t size) { resize(size); }
+
+  buffer(buffer&& other) noexcept
+      : data_(std::move(other.data_)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  buffer& operator=(buffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
+  /// Makes room for `size` elements of unspecified value. On failure the buffer is as before.
+  void resize(std::size_t size) {
+    if (size > capacity_) {
+      auto const capacity = grown(size);
+      data_ = allocate(capacity);
+      capacity_ = capacity;
+    }
+    size_ = size;
+  }
+
+  /// Makes room for `size` elements and keeps those that were there. On failure all is as before.
+  void grow(std::size_t size) {
+    if (size > capacity_) {
+      auto const capacity = grown(size);
+      auto larger = allocate(capacity);
+      std::copy_n(data_.get(), size_, larger.get());
+      data_ = std::move(larger);
+      capacity_ = capacity;
+    }
+    size_ = size;
+  }
+
+  void assign(std::size_t size, T value) {
+    resize(size);
+    std::fill_n(data_.get(), size, value);
+  }
+
+  void push_back(T value) {
+    grow(size_ + 1);
+    data_[size_ - 1] = value;
+  }
+
+  void clear() noexcept { size_ = 0; }
+
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] T const* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t capacity_bytes() const noexcept { return capacity_ * sizeof(T); }
+
+  [[nodiscard]] T& operator[](std::size_t at) noexcept { return data_[at]; }
+  [[nodiscard]] T const& operator[](std::size_t at) const noexcept { return data_[at]; }
+  [[nodiscard]] T* begin() noexcept { return data_.get(); }
+  [[nodiscard]] T* end() noexcept { return data_.get() + size_; }
+  [[nodiscard]] T const* begin() const noexcept { return data_.get(); }
+  [[nodiscard]] T const* end() const noexcept { return data_.get() + size_; }
+
+  [[nodiscard]] span<T> view() noexcept { return {data_.get(), size_}; }
+  [[nodiscard]] span<T const> view() const noexcept { return {data_.get(), size_}; }
+
+ private:
+  struct release {
+    void operator()(T* memory) const noexcept {
+      ::operator delete(static_cast<void*>(memory), std::align_val_t{alignment});
+    }
+  };
+  using storage = std::unique_ptr<T[], release>;
+
+  [[nodiscard]] std::size_t grown(std::size_t size) const {
+    return std::max(size, capacity_ + capacity_ / 2);
+  }
+
+  [[nodiscard]] static storage allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+      throw std::bad_alloc();
+    }
+    return storage(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignment})));
+  }
+
+  storage data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <inlay/core/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+namespace detail {
+
+/// Runs numbered tasks on the calling thread and a few helpers; one job at a time.
+class thread_pool {
+ public:
+  explicit thread_pool(std::size_t threads) {
+    helpers_.reserve(threads - 1);
+    try {
+      while (helpers_.size() + 1 < threads) {
+        helpers_.emplace_back([this] { help(); });
+      }
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  thread_pool(thread_pool const&) = delete;
+  thread_pool& operator=(thread_pool const&) = delete;
+  ~thread_pool() { stop(); }
+
+  [[nodiscard]] std::size_t threads() const noexcept { return helpers_.size() + 1; }
+
+  /// Calls task(context, 0) .. task(context, count - 1) and returns when all are done. The
+  /// exception of the lowest number travels to the caller. A call from inside a task, or while
+  /// another thread uses the pool, runs here alone: no result may depend on who runs a task, so
+  /// that is only slower.
+  void run(std::size_t count, void (*task)(void const*, std::size_t), void const* context) {
+    std::unique_lock const owner(use_, std::try_to_lock);
+    if (helpers_.empty() || count < 2 || inside() || !owner) {
+      for (std::size_t number = 0; number < count; ++number) {
+        task(context, number);
+      }
+      return;
+    }
+    {
+      std::lock_guard const lock(state_);
+      job_ = {task, context, count};
+      next_.store(0, std::memory_order_relaxed);
+      failed_number_ = count;
+      failure_ = nullptr;
+      busy_ = helpers_.size();
+      ++generation_;
+    }
+    start_.notify_all();
+    work();
+    std::unique_lock lock(state_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    if (failure_) {
+      std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+  }
+
+ private:
+  struct job {
+    void (*task)(void const*, std::size_t) = nullptr;
+    void const* context = nullptr;
+    std::size_t count = 0;
+  };
+
+  [[nodiscard]] static bool& inside() noexcept {
+    thread_local bool within = false;
+    return within;
+  }
+
+  void work() {
+    inside() = true;
+    for (auto number = next_.fetch_add(1); number < job_.count; number = next_.fetch_add(1)) {
+      try {
+        job_.task(job_.context, number);
+      } catch (...) {
+        std::lock_guard const lock(state_);
+        if (number < failed_number_) {
+          failed_number_ = number;
+          failure_ = std::current_exception();
+        }
+      }
+    }
+    inside() = false;
+  }
+
+  void help() {
+    std::size_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(state_);
+        start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+        if (stopping_) {
+          return;
+        }
+        seen = generation_;
+      }
+      work();
+      std::lock_guard const lock(state_);
+      if (--busy_ == 0) {
+        done_.notify_one();
+      }
+    }
+  }
+
+  void stop() noexcept {
+    {
+      std::lock_guard const lock(state_);
+      stopping_ = true;
+    }
+    start_.notify_all();
+    for (auto& helper : helpers_) {
+      helper.join();
+    }
+  }
+
+  std::mutex use_;    // held by the thread whose job runs
+  std::mutex state_;  // guards all below but next_
+  std::condition_variable start_;
+  std::condition_variable done_;
+  job job_;
+  std::atomic<std::size_t> next_ = 0;
+  std::size_t failed_number_ = 0;
+  std::exception_ptr failure_;
+  std::size_t busy_ = 0;
+  std::size_t generation_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace detail
+
+/// Execution on the host: a few threads of its own, shared by all copies of the handle.
+///
+/// Work is cut into pieces by size alone, never by the number of threads, so that no result depends
+/// on it. OpenMP is not used: its runtime hides races from the thread sanitizer.
+class host_exec {
+ public:
+  static constexpr char const* name = "host";
+
+  /// As many threads as the machine runs at once.
+  host_exec() : host_exec(std::max(1U, std::thread::hardware_concurrency())) {}
+  explicit host_exec(std::size_t threads) {
+    expects(threads > 0, "an execution needs at least one thread");
+    pool_ = std::make_shared<detail::thread_pool>(threads);
+  }
+
+  [[nodiscard]] std::size_t threads() const noexcept { return pool_->threads(); }
+
+  /// Calls body(first, last) for consecutive pieces of [0, count) of `grain` items each, side by
+  /// side.
+  template <class Body>
+  void for_pieces(std::size_t count, std::size_t grain, Body const& body) const {
+    struct pieces {
+      Body const& body;
+      std::size_t count;
+      std::size_t grain;
+    } const all{body, count, std::max<std::size_t>(grain, 1)};
+    pool_->run((count + all.grain - 1) / all.grain,
+               [](void const* context, std::size_t number) {
+                 auto const& job = *static_cast<pieces const*>(context);
+                 auto const first = number * job.grain;
+                 job.body(first, std::min(first + job.grain, job.count));
+               },
+               &all);
+  }
+
+  /// Calls body(i) for every i of [0, count), side by side.
+  template <class Body>
+  void for_each(std::size_t count, Body const& body) const {
+    for_pieces(count, 1, [&](std::size_t first, std::size_t) { body(first); });
+  }
+
+ private:
+  std::shared_ptr<detail::thread_pool> pool_;
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <inlay/core/config.hpp>
+
+#include <cstddef>
+
+#if INLAY_HAS_THRUST
+#include <cuda/std/span>
+#else
+#include <span>
+#endif
+
+namespace inlay::inline INLAY_ABI {
+
+#if INLAY_HAS_THRUST
+template <class T, std::size_t Extent = static_cast<std::size_t>(-1)>
+using span = ::cuda::std::span<T, Extent>;
+#else
+template <class T, std::size_t Extent = std::dynamic_extent>
+using span = std::span<T, Extent>;
+#endif
+
+/// A row-major matrix that belongs to somebody else. `stride` is the distance between rows in
+/// elements.
+template <class T>
+struct matrix_view {
+  T* data = nullptr;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t stride = 0;
+
+  matrix_view() = default;
+  INLAY_HD constexpr matrix_view(T* first, std::size_t row_count, std::size_t col_count) noexcept
+      : matrix_view(first, row_count, col_count, col_count) {}
+  INLAY_HD constexpr matrix_view(T* first, std::size_t row_count, std::size_t col_count,
+                                 std::size_t row_stride) noexcept
+      : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
+
+  [[nodiscard]] INLAY_HD constexpr span<T> row(std::size_t at) const noexcept {
+    return {data + at * stride, cols};
+  }
+  [[nodiscard]] INLAY_HD constexpr matrix_view row_range(std::size_t first,
+                                                         std::size_t count) const noexcept {
+    return {data + first * stride, count, cols, stride};
+  }
+  [[nodiscard]] INLAY_HD constexpr std::size_t size() const noexcept { return rows * cols; }
+
+  INLAY_HD constexpr operator matrix_view<T const>() const noexcept {
+    return {data, rows, cols, stride};
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI
