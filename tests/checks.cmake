@@ -1,0 +1,36 @@
+# Tests of the tree itself: the order of folders and the formatting.
+
+set(expect_failure "${PROJECT_SOURCE_DIR}/cmake/expect_failure.cmake")
+
+add_test(NAME layers COMMAND ${INLAY_CHECK_LAYERS})
+
+# The check must also see what it looks for. inlay_plant(<name> <file> <text> <sentence>) writes a
+# tree with one offence, which must be found at its line.
+function(inlay_plant name file text sentence)
+  set(root "${CMAKE_CURRENT_BINARY_DIR}/planted/${name}")
+  file(CONFIGURE OUTPUT "${root}/${file}" CONTENT "${text}" @ONLY)
+  add_test(NAME layers.${name}
+           COMMAND ${CMAKE_COMMAND} "-DEXPECT=${root}/${file}:${sentence}" -P ${expect_failure} --
+                   ${CMAKE_COMMAND} "-DROOT=${root}" -P
+                   "${PROJECT_SOURCE_DIR}/cmake/check_layers.cmake")
+endfunction()
+
+inlay_plant(backward_include core/ahead.hpp "#pragma once\n\n#include <inlay/cache/lru.hpp>\n"
+            "3: error: core/ includes cache/, a later folder")
+inlay_plant(relative_include cache/ahead.hpp "#include \"../engine/engine.hpp\"\n"
+            "1: error: cache/ includes engine/, a later folder")
+inlay_plant(umbrella_include sim/all.hpp "#include <inlay/inlay.hpp>\n"
+            "1: error: sim/ includes the umbrella header")
+inlay_plant(macro_left core/leak.hpp "#define KEPT 1\n#define GONE 2\n#undef GONE\n"
+            "1: error: KEPT stays defined")
+inlay_plant(thrust_in_hpp vsid/sort.hpp "#include <thrust/sort.h>\n"
+            "1: error: a .hpp includes thrust")
+inlay_plant(detail_folder core/detail/help.hpp "#pragma once\n" "1: error: a detail/ folder")
+inlay_plant(inl_file core/help.inl "#pragma once\n" "1: error: an .inl file")
+inlay_plant(unknown_folder misc/help.hpp "#pragma once\n" "1: error: misc/ is no folder")
+
+# Formatting does not depend on the preset, so one of them checks it.
+if(INLAY_FORMAT_CHECK AND INLAY_BACKEND STREQUAL "host" AND NOT INLAY_SANITIZE
+   AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_test(NAME format COMMAND ${INLAY_FORMAT_CHECK})
+endif()
