@@ -25,8 +25,9 @@ struct labels_view {
 
 /// A batch of multi-hot samples that belongs to somebody else: the user's memory, or a loader's.
 ///
-/// A bag is what one row holds in one field: any number of ids, none included. Bags are field-major, so
-/// that a field's ids lie together: bag f * rows + r has the ids [offsets[bag], offsets[bag + 1]).
+/// A bag is what one row holds in one field: any number of ids, none included. Bags are
+/// field-major, so that a field's ids lie together: bag f * rows + r has the ids [offsets[bag],
+/// offsets[bag + 1]).
 struct batch_view {
   std::size_t rows = 0;
   std::size_t fields = 0;
