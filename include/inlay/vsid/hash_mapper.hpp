@@ -13,28 +13,28 @@ struct hash_mapper {
   static constexpr char const* name = "hash";
 
   template <class Key>
-  struct scratch {
+  struct workspace {
     key_index<Key> numbers;
   };
 
-  /// keys (n) → plan. `scratch` keeps memory between steps.
+  /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
-  void map(host_exec const&, span<Key const> keys, scratch<Key>& scratch,
+  void map(host_exec const&, span<Key const> keys, workspace<Key>& work,
            id_plan<Key>& plan) const {
     plan.virtual_ids.resize(keys.size());
-    number(keys, scratch, plan.unique, plan.virtual_ids.data());
+    number(keys, work, plan.unique, plan.virtual_ids.data());
     count(plan.virtual_ids.view(), plan.unique.size(), plan.counts);
     transpose(plan);
   }
 
  private:
   template <class Key>
-  static void number(span<Key const> keys, scratch<Key>& scratch, buffer<Key>& unique,
+  static void number(span<Key const> keys, workspace<Key>& work, buffer<Key>& unique,
                      virtual_id* numbers) {
     expects(keys.size() < key_index<Key>::absent, "a step holds at most 2^32 - 2 ids");
-    scratch.numbers.clear();
+    work.numbers.clear();
     unique.clear();
-    scratch.numbers.find_or_insert_each(
+    work.numbers.find_or_insert_each(
         keys, [&] { return static_cast<std::uint32_t>(unique.size()); },
         [&](std::size_t i, std::uint32_t number, bool is_new) {
           numbers[i] = number;

@@ -47,9 +47,9 @@ void transpose(id_plan<Key>& plan) {
 }
 
 template <class T, class Key>
-concept maps_keys = requires(T const mapper, typename T::template scratch<Key>& scratch,
+concept maps_keys = requires(T const mapper, typename T::template workspace<Key>& work,
                              host_exec const& exec, span<Key const> keys, id_plan<Key>& plan) {
-  { mapper.map(exec, keys, scratch, plan) } -> std::same_as<void>;
+  { mapper.map(exec, keys, work, plan) } -> std::same_as<void>;
 };
 
 /// Turns the keys of a step into an `id_plan`. Laws: testing/mapper_laws.hpp.

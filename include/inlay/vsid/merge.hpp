@@ -21,7 +21,7 @@ struct merged_plan {
 /// de-duplicates its own ids first, which is most of the work, and side by side.
 template <class Mapper, class Key>
 void merge(host_exec const& exec, Mapper const& mapper, span<id_plan<Key> const> parts,
-           typename Mapper::template scratch<Key>& scratch, merged_plan<Key>& merged) {
+           typename Mapper::template workspace<Key>& work, merged_plan<Key>& merged) {
   buffer<Key> keys;
   for (auto const& part : parts) {
     auto const before = keys.size();
@@ -29,7 +29,7 @@ void merge(host_exec const& exec, Mapper const& mapper, span<id_plan<Key> const>
     std::copy(part.unique.begin(), part.unique.end(), keys.begin() + before);
   }
   id_plan<Key> whole;
-  mapper.map(exec, std::as_const(keys).view(), scratch, whole);
+  mapper.map(exec, std::as_const(keys).view(), work, whole);
 
   merged.counts.assign(whole.size(), 0);
   merged.places.resize(parts.size());

@@ -12,30 +12,30 @@ struct sort_mapper {
   static constexpr char const* name = "sort";
 
   template <class Key>
-  struct scratch {
+  struct workspace {
     buffer<std::uint32_t> order;   // occurrences, sorted by key and then by place
     buffer<std::uint32_t> firsts;  // the first occurrence of each distinct key
   };
 
-  /// keys (n) → plan. `scratch` keeps memory between steps.
+  /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
-  void map(host_exec const&, span<Key const> keys, scratch<Key>& scratch,
+  void map(host_exec const&, span<Key const> keys, workspace<Key>& work,
            id_plan<Key>& plan) const {
-    sort(keys, scratch);
-    first_appearances(keys, scratch);
-    plan.unique.resize(scratch.firsts.size());
-    plan.counts.assign(scratch.firsts.size(), 0);
+    sort(keys, work);
+    first_appearances(keys, work);
+    plan.unique.resize(work.firsts.size());
+    plan.counts.assign(work.firsts.size(), 0);
     for (std::size_t v = 0; v < plan.size(); ++v) {
-      plan.unique[v] = keys[scratch.firsts[v]];
+      plan.unique[v] = keys[work.firsts[v]];
     }
     plan.virtual_ids.resize(keys.size());
     for (std::size_t at = 0; at < keys.size();) {
-      auto const first = scratch.order[at];
+      auto const first = work.order[at];
       auto const v = static_cast<virtual_id>(
-          std::lower_bound(scratch.firsts.begin(), scratch.firsts.end(), first) -
-          scratch.firsts.begin());
-      for (; at < keys.size() && keys[scratch.order[at]] == keys[first]; ++at) {
-        plan.virtual_ids[scratch.order[at]] = v;
+          std::lower_bound(work.firsts.begin(), work.firsts.end(), first) -
+          work.firsts.begin());
+      for (; at < keys.size() && keys[work.order[at]] == keys[first]; ++at) {
+        plan.virtual_ids[work.order[at]] = v;
         ++plan.counts[v];
       }
     }
@@ -44,25 +44,25 @@ struct sort_mapper {
 
  private:
   template <class Key>
-  static void sort(span<Key const> keys, scratch<Key>& scratch) {
-    scratch.order.resize(keys.size());
+  static void sort(span<Key const> keys, workspace<Key>& work) {
+    work.order.resize(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      scratch.order[i] = static_cast<std::uint32_t>(i);
+      work.order[i] = static_cast<std::uint32_t>(i);
     }
-    std::sort(scratch.order.begin(), scratch.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::sort(work.order.begin(), work.order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return keys[a] == keys[b] ? a < b : keys[a] < keys[b];
     });
   }
 
   template <class Key>
-  static void first_appearances(span<Key const> keys, scratch<Key>& scratch) {
-    scratch.firsts.clear();
+  static void first_appearances(span<Key const> keys, workspace<Key>& work) {
+    work.firsts.clear();
     for (std::size_t at = 0; at < keys.size(); ++at) {
-      if (at == 0 || !(keys[scratch.order[at]] == keys[scratch.order[at - 1]])) {
-        scratch.firsts.push_back(scratch.order[at]);
+      if (at == 0 || !(keys[work.order[at]] == keys[work.order[at - 1]])) {
+        work.firsts.push_back(work.order[at]);
       }
     }
-    std::sort(scratch.firsts.begin(), scratch.firsts.end());
+    std::sort(work.firsts.begin(), work.firsts.end());
   }
 };
 

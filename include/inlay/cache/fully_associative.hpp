@@ -1,0 +1,251 @@
+#pragma once
+
+#include <inlay/cache/organisation.hpp>
+#include <inlay/cache/policy_slots.hpp>
+#include <inlay/core/buffer.hpp>
+#include <inlay/vsid/key_index.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace inlay::inline INLAY_ABI {
+
+/// The mixed cache (ScaleFreeCTR): any row in any slot, one index for weights and state.
+///
+/// The cached copy is the authority from the fetch to the write-back, which happens at eviction or
+/// `flush`. A step is planned in two passes: first all its hits are told to the policy and pinned, then
+/// its misses are placed in order of first appearance; so no miss can evict what the step still needs.
+template <class Cache, row_store Store>
+class cached_rows {
+ public:
+  using key = typename Store::key;
+
+  cached_rows(Cache const& cache, std::size_t capacity, Store store)
+      : store_(std::move(store)), slots_(make_policy_slots(cache, capacity)) {
+    expects(capacity > 0, "a cache needs at least one row");
+    expects(capacity < no_way, "a cache holds at most 2^32 - 2 rows");
+    auto const layout = store_.layout();
+    weights_ = plane(layout.dim, capacity);
+    state_ = plane(layout.state, capacity);
+    owners_.assign(capacity, {});
+    index_.reserve(capacity);
+  }
+
+  [[nodiscard]] Store const& store() const noexcept { return store_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return owners_.size(); }
+
+  /// Memory held by table and cache together.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return store_.bytes() + index_.bytes() + owners_.capacity_bytes() + weights_.cells.capacity_bytes() +
+           state_.cells.capacity_bytes();
+  }
+
+  /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct. A
+  /// step with more rows than slots that are not pinned is an error, and nothing has changed then.
+  row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
+                    step_id step, row_refs& refs) {
+    find_hits(keys, refs);
+    require_room(keys.size());
+    row_traffic traffic{.unique = keys.size(),
+                        .hits = keys.size() - missed_.size(),
+                        .misses = missed_.size()};
+    homes_.resize(missed_.size());
+    traffic.created = store_.find_or_create(exec, std::as_const(missed_keys_).view(), homes_.view());
+
+    victims_.clear();
+    with_policy(slots_, [&](auto& policy) {
+      mark_hits(policy, keys, counts, step, refs);
+      place_misses(policy, counts, step, refs);
+    });
+    // Victims leave before anything is fetched: a slot is overwritten only after its row is safe.
+    write_back(exec, std::as_const(victims_).view());
+    fetch(exec, refs);
+    refer(refs);
+    traffic.evictions = traffic.write_backs = victims_.size();
+    return traffic;
+  }
+
+  /// Lets go of a step's rows; they stay cached until a policy gives them up.
+  void release(row_refs& refs) noexcept {
+    for (auto const slot : refs.slots) {
+      if (--owners_[slot].pins == 0) --pinned_;
+    }
+    refs.slots.clear();
+  }
+
+  /// Weights of `keys` as they are now, cached or not; nullptr where the row is unknown.
+  void peek(span<key const> keys, span<float const*> weights) const {
+    store_.find(keys, weights);
+    index_.find_each(keys, [&](std::size_t i, std::uint32_t slot) {
+      if (slot != absent) weights[i] = weights_.row(slot);
+    });
+  }
+
+  /// Copies every cached row to the table; all stay cached. Returns how many that were.
+  std::uint64_t flush(host_exec const& exec) {
+    buffer<eviction> all;
+    for (slot_id slot = 0; slot < used_; ++slot) {
+      all.push_back({slot, owners_[slot].home});
+    }
+    write_back(exec, std::as_const(all).view());
+    return all.size();
+  }
+
+ private:
+  static constexpr std::uint32_t absent = key_index<key>::absent;
+  static constexpr std::size_t rows_a_piece = 256;  // copies that a thread takes at a time
+
+  struct owner {
+    key row{};
+    std::uint32_t pins = 0;  // steps in flight that use the slot
+    float* home = nullptr;   // the row's address in the table: the way back needs no look-up
+  };
+  struct eviction {
+    slot_id slot;
+    float* home;
+  };
+  struct plane_type {
+    buffer<float> cells;     // (capacity, stride)
+    std::size_t stride = 0;  // a multiple of four floats, so that rows begin on 16 bytes
+    std::size_t width = 0;
+
+    [[nodiscard]] float* row(slot_id slot) noexcept { return cells.data() + slot * stride; }
+    [[nodiscard]] float const* row(slot_id slot) const noexcept { return cells.data() + slot * stride; }
+  };
+
+  [[nodiscard]] static plane_type plane(std::size_t width, std::size_t capacity) {
+    auto const stride = (width + 3) / 4 * 4;
+    return {buffer<float>(stride * capacity), stride, width};
+  }
+
+  /// refs.slots[u] becomes the slot of a hit; misses are listed in order of first appearance.
+  void find_hits(span<key const> keys, row_refs& refs) {
+    refs.slots.resize(keys.size());
+    refs.resize(keys.size());
+    shared_ = 0;
+    missed_.clear();
+    missed_keys_.clear();
+    index_.find_each(keys, [&](std::size_t u, std::uint32_t slot) {
+      refs.slots[u] = slot;
+      if (slot != absent) {
+        shared_ += owners_[slot].pins != 0 ? 1 : 0;
+      } else {
+        missed_.push_back(static_cast<std::uint32_t>(u));
+        missed_keys_.push_back(keys[u]);
+      }
+    });
+  }
+
+  /// Throws unless the step's rows fit beside those pinned by steps in flight.
+  void require_room(std::size_t rows) {
+    victims_.resize(missed_.size());  // nothing may fail for want of memory once the plan has begun
+    auto const available = capacity() - pinned_ + shared_;
+    if (rows > available) {
+      fail("a step needs " + std::to_string(rows) + " rows of width " +
+           std::to_string(store_.layout().dim) + " in the cache, and of its " +
+           std::to_string(capacity()) + " rows it can have " + std::to_string(available) +
+           ": raise cache_rows or lower the batch");
+    }
+  }
+
+  void pin(slot_id slot) noexcept {
+    if (owners_[slot].pins++ == 0) ++pinned_;
+  }
+
+  template <class Slots>
+  void mark_hits(Slots& policy, span<key const> keys, span<std::uint32_t const> counts, step_id step,
+                 row_refs const& refs) {
+    for (std::size_t u = 0; u < keys.size(); ++u) {
+      if (auto const slot = refs.slots[u]; slot != absent) {
+        policy.on_hit(slot, {.hash = hash(keys[u]), .count = counts[u], .step = step});
+        pin(slot);
+      }
+    }
+  }
+
+  template <class Slots>
+  void place_misses(Slots& policy, span<std::uint32_t const> counts, step_id step, row_refs& refs) {
+    for (std::size_t m = 0; m < missed_.size(); ++m) {
+      auto const row = missed_keys_[m];
+      access const use{.hash = hash(row), .count = counts[missed_[m]], .step = step};
+      auto const slot = used_ < capacity() ? static_cast<slot_id>(used_++) : evict(policy, use);
+      owners_[slot] = {row, 0, homes_[m]};
+      index_.find_or_insert(row, slot);
+      policy.on_insert(slot, use);
+      pin(slot);
+      refs.slots[missed_[m]] = slot;
+    }
+  }
+
+  template <class Slots>
+  slot_id evict(Slots& policy, access const& incoming) {
+    auto const slot = policy.victim(incoming, [&](way_id way) { return owners_[way].pins != 0; });
+    expects(slot < capacity() && owners_[slot].pins == 0,
+            "the cache policy found no victim, or a pinned one, though slots are free to take");
+    policy.on_evict(slot);
+    index_.erase(owners_[slot].row);
+    victims_.push_back({slot, owners_[slot].home});
+    return slot;
+  }
+
+  void write_back(host_exec const& exec, span<eviction const> rows) {
+    exec.for_pieces(rows.size(), rows_a_piece, [&](std::size_t first, std::size_t last) {
+      for (auto const& [slot, home] : rows.subspan(first, last - first)) {
+        std::copy_n(weights_.row(slot), weights_.width, home);
+        std::copy_n(state_.row(slot), state_.width, home + weights_.width);
+      }
+    });
+  }
+
+  void fetch(host_exec const& exec, row_refs const& refs) {
+    exec.for_pieces(missed_.size(), rows_a_piece, [&](std::size_t first, std::size_t last) {
+      for (auto m = first; m < last; ++m) {
+        auto const slot = refs.slots[missed_[m]];
+        std::copy_n(homes_[m], weights_.width, weights_.row(slot));
+        std::copy_n(homes_[m] + weights_.width, state_.width, state_.row(slot));
+      }
+    });
+  }
+
+  void refer(row_refs& refs) noexcept {
+    for (std::size_t u = 0; u < refs.slots.size(); ++u) {
+      refs.weights[u] = weights_.row(refs.slots[u]);
+      refs.state[u] = state_.row(refs.slots[u]);
+    }
+  }
+
+  Store store_;
+  any_policy_slots<Cache> slots_;
+  plane_type weights_;
+  plane_type state_;
+  buffer<owner> owners_;    // (capacity)
+  key_index<key> index_;    // row → slot
+  std::size_t used_ = 0;    // slots filled so far; none is ever emptied again
+  std::size_t pinned_ = 0;  // slots that steps in flight use
+
+  // Scratch of a plan.
+  buffer<std::uint32_t> missed_;  // (misses), places within the step's keys
+  buffer<key> missed_keys_;       // (misses)
+  buffer<float*> homes_;          // (misses)
+  buffer<eviction> victims_;
+  std::size_t shared_ = 0;  // hits that steps in flight have pinned already
+};
+
+/// One set as large as the cache: the part that `parts.organisation` names.
+struct fully_associative {
+  static constexpr char const* name = "fully_associative";
+
+  template <class Cache, row_store Store>
+  using rows = cached_rows<Cache, Store>;
+
+  template <class Cache, row_store Store>
+  [[nodiscard]] cached_rows<Cache, Store> open(Cache const& cache, std::size_t capacity,
+                                               Store store) const {
+    return cached_rows<Cache, Store>(cache, capacity, std::move(store));
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <inlay/cache/cache_policy.hpp>
+#include <inlay/cache/slot_list.hpp>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Least recently used goes first.
+///
+/// Wins where what was used is used again soon: sessions, drifting interest. Loses where a batch brings
+/// many ids that never return, for each of them takes a whole cache length to leave.
+struct lru {
+  static constexpr char const* name = "lru";
+
+  struct slot_state {
+    link at;
+  };
+  struct set_state {
+    slot_list queue;
+  };
+
+  INLAY_HD constexpr void reset(span<slot_state>, set_state& set) const noexcept { set = {}; }
+
+  INLAY_HD constexpr void on_insert(span<slot_state> slots, set_state& set, way_id way,
+                                    access const&) const noexcept {
+    set.queue.push_young(slots, way);
+  }
+  INLAY_HD constexpr void on_hit(span<slot_state> slots, set_state& set, way_id way,
+                                 access const&) const noexcept {
+    set.queue.make_young(slots, way);
+  }
+  INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set, way_id way) const noexcept {
+    set.queue.remove(slots, way);
+  }
+
+  template <class Pinned>
+  INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, access const&,
+                                   Pinned const& pinned) const noexcept {
+    // A pinned slot is in use, so it counts as used now; else every miss would walk over it again.
+    for (auto left = set.queue.size; left > 0; --left) {
+      if (!pinned(set.queue.oldest)) return set.queue.oldest;
+      set.queue.make_young(slots, set.queue.oldest);
+    }
+    return no_way;
+  }
+};
+
+static_assert(cache_policy<lru>);
+
+}  // namespace inlay::inline INLAY_ABI

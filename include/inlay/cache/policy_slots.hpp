@@ -1,0 +1,72 @@
+#pragma once
+
+#include <inlay/cache/cache_policy.hpp>
+#include <inlay/core/one_of.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// A policy with the states of one set of slots: what a policy needs to be used at all.
+template <cache_policy Policy>
+class policy_slots {
+ public:
+  policy_slots(Policy policy, std::size_t slots) : policy_(std::move(policy)), slots_(slots) {
+    policy_.reset(view(), set_);
+  }
+
+  void on_insert(way_id way, access const& use) { policy_.on_insert(view(), set_, way, use); }
+  void on_hit(way_id way, access const& use) { policy_.on_hit(view(), set_, way, use); }
+  void on_evict(way_id way) { policy_.on_evict(view(), set_, way); }
+
+  template <class Pinned>
+  [[nodiscard]] way_id victim(access const& incoming, Pinned const& pinned) {
+    return policy_.victim(view(), set_, incoming, pinned);
+  }
+
+ private:
+  [[nodiscard]] span<typename Policy::slot_state> view() noexcept { return {slots_.data(), slots_.size()}; }
+
+  Policy policy_;
+  std::vector<typename Policy::slot_state> slots_;
+  typename Policy::set_state set_{};
+};
+
+namespace detail {
+
+template <class Cache>
+struct policy_slots_of {
+  using type = policy_slots<Cache>;
+};
+template <class... Policies>
+struct policy_slots_of<one_of<Policies...>> {
+  using type = std::variant<policy_slots<Policies>...>;
+};
+
+}  // namespace detail
+
+/// The states of a policy, or of the chosen one among several.
+template <class Cache>
+using any_policy_slots = typename detail::policy_slots_of<Cache>::type;
+
+template <class Cache>
+[[nodiscard]] any_policy_slots<Cache> make_policy_slots(Cache const& cache, std::size_t slots) {
+  return visit(cache, [&](auto const& policy) -> any_policy_slots<Cache> {
+    return policy_slots(policy, slots);
+  });
+}
+
+/// Calls body(policy_slots of the policy in use): once per batch, so the loop inside knows its type.
+template <class Slots, class Body>
+decltype(auto) with_policy(Slots& slots, Body&& body) {
+  if constexpr (requires { std::variant_size<Slots>::value; }) {
+    return std::visit(std::forward<Body>(body), slots);
+  } else {
+    return std::forward<Body>(body)(slots);
+  }
+}
+
+}  // namespace inlay::inline INLAY_ABI

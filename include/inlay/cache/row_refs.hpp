@@ -1,0 +1,43 @@
+#pragma once
+
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/ids.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Where the rows of a step are while it runs; what bags read and optimizers write.
+struct row_refs {
+  buffer<float*> weights;  // (U), each (dim)
+  buffer<float*> state;    // (U), each (state)
+  buffer<slot_id> slots;   // (U) pinned slots, or empty where nothing is cached
+
+  void resize(std::size_t count) {
+    weights.resize(count);
+    state.resize(count);
+  }
+};
+
+/// What bringing the rows of a step took.
+struct row_traffic {
+  std::uint64_t unique = 0;       ///< distinct rows asked for
+  std::uint64_t hits = 0;         ///< of them in the cache already
+  std::uint64_t misses = 0;       ///< of them fetched from the table
+  std::uint64_t evictions = 0;    ///< rows that left to make room
+  std::uint64_t write_backs = 0;  ///< rows copied back to the table
+  std::uint64_t created = 0;      ///< of the misses, rows nobody had touched before
+
+  row_traffic& operator+=(row_traffic const& more) noexcept {
+    unique += more.unique;
+    hits += more.hits;
+    misses += more.misses;
+    evictions += more.evictions;
+    write_backs += more.write_backs;
+    created += more.created;
+    return *this;
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI

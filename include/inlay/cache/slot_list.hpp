@@ -1,0 +1,44 @@
+#pragma once
+
+#include <inlay/cache/cache_policy.hpp>
+
+namespace inlay::inline INLAY_ABI {
+
+/// A slot's neighbours in a list.
+struct link {
+  way_id younger = no_way;
+  way_id older = no_way;
+};
+
+/// A list through slots that have a `link at`: every operation O(1), no memory of its own.
+struct slot_list {
+  way_id youngest = no_way;
+  way_id oldest = no_way;
+  std::uint32_t size = 0;
+
+  template <class Slot>
+  INLAY_HD constexpr void push_young(span<Slot> slots, way_id way) noexcept {
+    slots[way].at = {no_way, youngest};
+    (youngest == no_way ? oldest : slots[youngest].at.younger) = way;
+    youngest = way;
+    ++size;
+  }
+
+  template <class Slot>
+  INLAY_HD constexpr void remove(span<Slot> slots, way_id way) noexcept {
+    auto const [younger, older] = slots[way].at;
+    (younger == no_way ? youngest : slots[younger].at.older) = older;
+    (older == no_way ? oldest : slots[older].at.younger) = younger;
+    --size;
+  }
+
+  template <class Slot>
+  INLAY_HD constexpr void make_young(span<Slot> slots, way_id way) noexcept {
+    if (way != youngest) {
+      remove(slots, way);
+      push_young(slots, way);
+    }
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI

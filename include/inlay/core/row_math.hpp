@@ -1,0 +1,76 @@
+#pragma once
+
+#include <inlay/core/config.hpp>
+
+#include <cstddef>
+
+namespace inlay::inline INLAY_ABI {
+
+// Loops over one row. They vectorise as they stand; a column's result never depends on the width.
+
+/// into += row. // (dim)
+INLAY_HD inline void add(float* __restrict into, float const* __restrict row, std::size_t dim) noexcept {
+  for (std::size_t i = 0; i < dim; ++i) {
+    into[i] += row[i];
+  }
+}
+
+/// into += factor * row. // (dim)
+INLAY_HD inline void add(float* __restrict into, float const* __restrict row, float factor,
+                         std::size_t dim) noexcept {
+  for (std::size_t i = 0; i < dim; ++i) {
+    into[i] += factor * row[i];
+  }
+}
+
+/// row *= factor. // (dim)
+INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
+  for (std::size_t i = 0; i < dim; ++i) {
+    row[i] *= factor;
+  }
+}
+
+/// Sum of squares in an order that suits vectors of any length up to 16: column i goes to partial sum
+/// i mod 16, and the partial sums are added as a tree. // (dim)
+[[nodiscard]] INLAY_HD inline float sum_of_squares(float const* row, std::size_t dim) noexcept {
+  constexpr std::size_t lanes = 16;
+  float partial[lanes] = {};
+  auto const whole = dim - dim % lanes;
+  for (std::size_t first = 0; first < whole; first += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      partial[lane] += row[first + lane] * row[first + lane];
+    }
+  }
+  for (std::size_t i = whole; i < dim; ++i) {
+    partial[i - whole] += row[i] * row[i];
+  }
+  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) {
+      partial[lane] += partial[lane + half];
+    }
+  }
+  return partial[0];
+}
+
+/// Whether no element is infinite or not a number. // (count)
+[[nodiscard]] INLAY_HD inline bool all_finite(float const* values, std::size_t count) noexcept {
+  // x - x is zero unless x is not finite, and a sum of zeros vectorises where a branch does not.
+  constexpr std::size_t lanes = 16;
+  float residue[lanes] = {};
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      residue[lane] += values[i + lane] - values[i + lane];
+    }
+  }
+  for (; i < count; ++i) {
+    residue[0] += values[i] - values[i];
+  }
+  float sum = 0.0F;
+  for (auto const one : residue) {
+    sum += one;
+  }
+  return sum == 0.0F;
+}
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <inlay/optim/row_optimizer.hpp>
+
+#include <cmath>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Adagrad (Duchi, Hazan and Singer 2011), an accumulator per weight: a += g², w -= lr g / (√a + ε).
+/// The accumulator takes g in before the step uses it, and ε stands outside the root, as in PyTorch.
+struct adagrad {
+  static constexpr char const* name = "adagrad";
+
+  float learning_rate = 0.01F;
+  float epsilon = 1e-8F;
+  float initial_accumulator = 0.0F;
+
+  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t dim) const noexcept {
+    return dim;
+  }
+  INLAY_HD constexpr void reset(span<float> state) const noexcept {
+    for (auto& accumulator : state) {
+      accumulator = initial_accumulator;
+    }
+  }
+
+  INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
+                       update_context const& context) const noexcept {
+    auto const rate = learning_rate * context.rate_factor;
+    auto* const weights = row.data();
+    auto* const sums = state.data();
+    auto const* const slopes = gradient.data();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      sums[i] += slopes[i] * slopes[i];
+      weights[i] -= rate * slopes[i] / (std::sqrt(sums[i]) + epsilon);
+    }
+  }
+};
+
+static_assert(row_optimizer<adagrad>);
+
+}  // namespace inlay::inline INLAY_ABI

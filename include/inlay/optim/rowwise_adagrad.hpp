@@ -1,0 +1,33 @@
+#pragma once
+
+#include <inlay/core/row_math.hpp>
+#include <inlay/optim/row_optimizer.hpp>
+
+#include <cmath>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Adagrad with one accumulator per row: a += mean(g²), w -= lr g / (√a + ε). Nearly as good as one per
+/// weight for embeddings, at a dim-th of the memory; hence the default.
+struct rowwise_adagrad {
+  static constexpr char const* name = "rowwise_adagrad";
+
+  float learning_rate = 0.01F;
+  float epsilon = 1e-8F;
+  float initial_accumulator = 0.0F;
+
+  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept { return 1; }
+  INLAY_HD constexpr void reset(span<float> state) const noexcept { state[0] = initial_accumulator; }
+
+  INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
+                       update_context const& context) const noexcept {
+    auto const dim = row.size();
+    state[0] += sum_of_squares(gradient.data(), dim) / static_cast<float>(dim);
+    auto const rate = learning_rate * context.rate_factor / (std::sqrt(state[0]) + epsilon);
+    add(row.data(), gradient.data(), -rate, dim);
+  }
+};
+
+static_assert(row_optimizer<rowwise_adagrad>);
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <inlay/table/host_rows.hpp>
+
+#include <cstddef>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Tables in host memory: the part that `parts.table` names; `host_rows` does the work.
+struct host_table {
+  static constexpr char const* name = "host";
+
+  std::size_t slab_bytes = std::size_t{1} << 20U;  ///< memory taken at a time
+
+  template <key_packing Keys, initialiser Init>
+  using store = host_rows<Keys, Init>;
+
+  template <key_packing Keys, initialiser Init>
+  [[nodiscard]] host_rows<Keys, Init> open(new_row<Keys, Init> maker) const {
+    return host_rows<Keys, Init>(std::move(maker), slab_bytes);
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <inlay/core/buffer.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Numbered rows of one size in slabs of memory. A row never moves, so its address is its name: a cache
+/// keeps it for the way back, and growing copies nothing. The last slab is the only slack.
+class row_slabs {
+ public:
+  explicit row_slabs(std::size_t row_floats, std::size_t slab_bytes)
+      : row_floats_(row_floats),
+        shift_(static_cast<unsigned>(std::bit_width(
+                   std::max<std::size_t>(1, slab_bytes / (row_floats * sizeof(float))))) -
+               1U) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return (slabs_.size() << shift_) * row_floats_ * sizeof(float);
+  }
+
+  [[nodiscard]] float* row(std::uint32_t number) noexcept {
+    return slabs_[number >> shift_].data() + (number & mask()) * row_floats_;
+  }
+  [[nodiscard]] float const* row(std::uint32_t number) const noexcept {
+    return slabs_[number >> shift_].data() + (number & mask()) * row_floats_;
+  }
+
+  /// Adds a row of unspecified content and returns its number. On failure all is as before.
+  std::uint32_t add() {
+    if (size_ == slabs_.size() << shift_) {
+      slabs_.emplace_back(row_floats_ << shift_);
+    }
+    return static_cast<std::uint32_t>(size_++);
+  }
+
+  /// Takes back the last rows, down to `size`; their memory stays for the next ones.
+  void shrink(std::size_t size) noexcept { size_ = std::min(size, size_); }
+
+ private:
+  [[nodiscard]] std::uint32_t mask() const noexcept { return (std::uint32_t{1} << shift_) - 1; }
+
+  std::size_t row_floats_;
+  unsigned shift_;  // log2 of the rows in a slab
+  std::size_t size_ = 0;
+  std::vector<buffer<float>> slabs_;
+};
+
+}  // namespace inlay::inline INLAY_ABI
