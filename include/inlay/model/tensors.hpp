@@ -1,0 +1,77 @@
+#pragma once
+
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/views.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+struct tensor_shape {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return rows * cols; }
+  [[nodiscard]] constexpr bool operator==(tensor_shape const&) const = default;
+};
+
+/// Matrices that belong together, a network's parameters or their gradients: zero at first, one
+/// block of memory, each matrix contiguous and from a cache line on. Views stay good when the owner
+/// moves.
+class tensors {
+ public:
+  tensors() = default;
+  explicit tensors(std::vector<tensor_shape> const& shapes) {
+    std::size_t size = 0;
+    for (auto const& shape : shapes) {
+      size += padded(shape.size());
+    }
+    memory_.assign(size, 0.0F);
+    auto* first = memory_.data();
+    for (auto const& shape : shapes) {
+      views_.emplace_back(first, shape.rows, shape.cols);
+      const_views_.push_back(views_.back());
+      first += padded(shape.size());
+    }
+  }
+
+  [[nodiscard]] span<matrix_view<float> const> views() noexcept {
+    return {views_.data(), views_.size()};
+  }
+  [[nodiscard]] span<matrix_view<float const> const> views() const noexcept {
+    return {const_views_.data(), const_views_.size()};
+  }
+
+  /// The values of one matrix, row after row.
+  [[nodiscard]] span<float> values(std::size_t at) noexcept {
+    return {views_[at].data, views_[at].size()};
+  }
+  [[nodiscard]] span<float const> values(std::size_t at) const noexcept {
+    return {views_[at].data, views_[at].size()};
+  }
+
+  /// All matrices at once, with the zeros that pad them.
+  [[nodiscard]] span<float> flat() noexcept { return memory_.view(); }
+  [[nodiscard]] span<float const> flat() const noexcept { return memory_.view(); }
+
+  [[nodiscard]] std::vector<tensor_shape> shapes() const {
+    std::vector<tensor_shape> all;
+    for (auto const& view : views_) {
+      all.push_back({view.rows, view.cols});
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] static constexpr std::size_t padded(std::size_t size) noexcept {
+    constexpr auto line = buffer<float>::alignment / sizeof(float);
+    return (size + line - 1) / line * line;
+  }
+
+  buffer<float> memory_;
+  std::vector<matrix_view<float>> views_;
+  std::vector<matrix_view<float const>> const_views_;
+};
+
+}  // namespace inlay::inline INLAY_ABI
