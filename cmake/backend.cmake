@@ -14,7 +14,7 @@ elseif(INLAY_BACKEND STREQUAL "emulated")
   find_package(CCCL CONFIG QUIET HINTS ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_TARGET_DIR}
                ${CUDAToolkit_LIBRARY_DIR}/cmake)
   if(NOT CCCL_FOUND)
-    message(FATAL_ERROR "cannot build here: no CCCL (it comes with the CUDA toolkit: put nvcc on PATH)")
+    message(FATAL_ERROR "cannot build here: no CCCL (it comes with CUDA: put nvcc on PATH)")
   endif()
 
   # Without the device-system definition that this target carries, g++ fails inside Thrust.

@@ -10,6 +10,7 @@ set(order core batch vsid table cache codec bag exchange aggregate optim engine 
 list(JOIN order " -> " order_in_words)
 set(longest 300)  # lines
 set_property(GLOBAL PROPERTY findings 0)
+cmake_path(ABSOLUTE_PATH ROOT BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
 
 function(finding place sentence)
   message(NOTICE "${place}: error: ${sentence}")
@@ -97,9 +98,13 @@ function(check_header header)
 endfunction()
 
 file(GLOB_RECURSE headers RELATIVE "${ROOT}" "${ROOT}/*.hpp" "${ROOT}/*.cuh" "${ROOT}/*.inl")
+if(NOT headers)
+  message(FATAL_ERROR "layers: no headers in ${ROOT}")
+endif()
 foreach(header IN LISTS headers)
   if(header MATCHES "(^|/)detail/")
-    finding("${ROOT}/${header}:1" "a detail/ folder; helpers live in namespace detail above their user")
+    finding("${ROOT}/${header}:1"
+            "a detail/ folder; helpers live in namespace detail above their only user")
   endif()
   if(header MATCHES "\\.inl$")
     finding("${ROOT}/${header}:1" "an .inl file; templates are defined where they are declared")

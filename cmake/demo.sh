@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains two models on the same 100,000 synthetic rows by the same program: logistic regression, then
-# DeepFM. Installs what is missing where it may. Further arguments go to both runs: cmake/demo.sh
-# --seed 3
+# Trains two models on the same 100,000 synthetic rows by the same program: logistic regression,
+# then DeepFM. Installs what is missing where it may. Further arguments go to both runs:
+# cmake/demo.sh --seed 3
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source cmake/need.sh

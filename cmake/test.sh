@@ -91,7 +91,7 @@ test_preset() {
   local failed total skipped cases
   read -r _ _ _ failed _ _ _ _ total <<<"$closing"
   skipped=$(count '^skipped: ' "$log")
-  cases=$(sed -n 's/.*\[doctest\] test cases: *\([0-9]*\).*/\1/p' "$log" | awk '{n += $1} END {print n + 0}')
+  cases=$(awk '/^\[doctest\] test cases:/ {n += $4} END {print n + 0}' "$log")
   passed_sum=$((passed_sum + total - failed))
   failed_sum=$((failed_sum + failed))
   skipped_sum=$((skipped_sum + skipped))
@@ -104,8 +104,10 @@ sum_up() {
   local total=$((passed_sum + failed_sum)) percent=0
   printf '\n%-11s %7s %7s %7s %8s %8s\n' preset passed failed cases skipped seconds
   printf '%s\n' "${rows[@]}"
-  printf '\npassed, failed: entries of ctest (a failed build is one); cases: of doctest; skipped: lines\n'
-  printf '"skipped: ..." that tests printed, %d in all; logs: build/<preset>/ctest.log\n\n' "$skipped_sum"
+  printf '\npassed and failed count entries of ctest (a failed build is one), cases those of doctest,\n'
+  printf 'skipped the lines "skipped: ..." that tests printed, %d in all; the logs are in\n' \
+    "$skipped_sum"
+  printf 'build/<preset>/ctest.log\n\n'
   if [ "$total" -eq 0 ]; then
     echo "No tests were run"
     return 1
@@ -125,7 +127,8 @@ for preset in "${presets[@]}"; do
   fi
 done
 
-need_packages g++ ninja-build doctest-dev libeigen3-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev
+need_packages g++ ninja-build doctest-dev libeigen3-dev libbenchmark-dev libcli11-dev \
+  nlohmann-json3-dev
 offer_packages clang-format-19 || echo "SKIPPED: the formatting check: no clang-format-19"
 
 for preset in "${presets[@]}"; do
