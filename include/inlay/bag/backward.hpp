@@ -10,9 +10,9 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Gradients of rows from the gradient of the pooled matrix: the transpose of `pool_bags`. One thread
-/// sums a row, over its occurrences in their order, so nothing depends on threads and nothing is atomic.
-/// An object is one thread's: it keeps the sum that it returns.
+/// Gradients of rows from the gradient of the pooled matrix: the transpose of `pool_bags`. One
+/// thread sums a row, over its occurrences in their order, so nothing depends on threads and
+/// nothing is atomic. An object is one thread's: it keeps the sum that it returns.
 template <class Key>
 class row_gradients {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <inlay/batch/batch_view.hpp>
 #include <inlay/bag/pooling.hpp>
+#include <inlay/batch/batch_view.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/one_of.hpp>
@@ -24,8 +24,9 @@ struct bag_field {
   Pooling pooling{};
 };
 
-/// The bags of some fields of a batch in the order in which gradients are summed: chunk by chunk of rows,
-/// field-major within a chunk. An occurrence is one id in one bag; occurrences are numbered in that order.
+/// The bags of some fields of a batch in the order in which gradients are summed: chunk by chunk of
+/// rows, field-major within a chunk. An occurrence is one id in one bag; occurrences are numbered
+/// in that order.
 struct bag_list {
   buffer<std::uint32_t> offsets;     // (bags + 1), into occurrences
   buffer<std::uint32_t> bag_places;  // (bags), where the bag lies in the pooled matrix, in floats
@@ -43,7 +44,7 @@ struct bag_run {
   std::size_t field;  // of the group
   std::size_t first_row;
   std::size_t last_row;
-  std::size_t first_bag;         // in the list
+  std::size_t first_bag;           // in the list
   std::uint32_t first_occurrence;  // in the list
 };
 
@@ -115,11 +116,12 @@ void fill_run(batch_view const& batch, bag_field<Pooling> const& field, bag_run 
 
 }  // namespace detail
 
-/// Lists the bags of `fields` and the keys of their occurrences. `stride` is the width of a pooled row.
+/// Lists the bags of `fields` and the keys of their occurrences. `stride` is the width of a pooled
+/// row.
 template <key_packing Keys, class Pooling>
-void collect_bags(host_exec const& exec, batch_view const& batch, span<bag_field<Pooling> const> fields,
-                  std::size_t rows_a_chunk, std::size_t stride, bag_list& bags,
-                  buffer<typename Keys::key>& keys) {
+void collect_bags(host_exec const& exec, batch_view const& batch,
+                  span<bag_field<Pooling> const> fields, std::size_t rows_a_chunk,
+                  std::size_t stride, bag_list& bags, buffer<typename Keys::key>& keys) {
   expects(batch.rows * stride <= std::numeric_limits<std::uint32_t>::max(),
           "a batch's pooled rows hold at most 2^32 floats");
   auto const runs = detail::lay_out(batch, fields, rows_a_chunk, bags);

@@ -9,10 +9,12 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Pools rows into bags: pooled[bag] = Σ factor · row, zero for an empty bag. Each bag is summed by one
-/// thread in the order of its ids. `rows[v]` is the row of virtual id v. // pooled (rows, stride)
-inline void pool_bags(host_exec const& exec, bag_list const& bags, span<virtual_id const> virtual_ids,
-                      span<float const* const> rows, std::size_t dim, float* pooled) {
+/// Pools rows into bags: pooled[bag] = Σ factor · row, zero for an empty bag. Each bag is summed by
+/// one thread in the order of its ids. `rows[v]` is the row of virtual id v. // pooled (rows,
+/// stride)
+inline void pool_bags(host_exec const& exec, bag_list const& bags,
+                      span<virtual_id const> virtual_ids, span<float const* const> rows,
+                      std::size_t dim, float* pooled) {
   constexpr std::size_t ahead = 8;  // rows on their way from memory while one is added
   auto const count = virtual_ids.size();
   exec.for_pieces(bags.size(), 1024, [&](std::size_t first_bag, std::size_t last_bag) {

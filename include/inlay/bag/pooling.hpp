@@ -7,8 +7,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// How the rows of a bag become one: their weighted sum times a factor that the bag decides. Forward and
-/// backward use the same factor, so each is the other's adjoint.
+/// How the rows of a bag become one: their weighted sum times a factor that the bag decides.
+/// Forward and backward use the same factor, so each is the other's adjoint.
 template <class T>
 concept pooling = std::copyable<T> && requires(T const pooling, std::size_t ids, float weight_sum) {
   { pooling.factor(ids, weight_sum) } -> std::same_as<float>;

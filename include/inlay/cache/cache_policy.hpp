@@ -16,10 +16,10 @@ inline constexpr way_id no_way = ~way_id{0};
 
 /// What a policy learns of one use of a row.
 struct access {
-  std::uint64_t hash = 0;                ///< of the row's key
-  std::uint32_t count = 1;               ///< occurrences in the batch
-  step_id step{};                        ///< of the batch
-  std::int64_t next_use = INT64_MAX;     ///< step of the next use that a look-ahead window knows
+  std::uint64_t hash = 0;             ///< of the row's key
+  std::uint32_t count = 1;            ///< occurrences in the batch
+  step_id step{};                     ///< of the batch
+  std::int64_t next_use = INT64_MAX;  ///< step of the next use that a look-ahead window knows
 };
 
 namespace detail {
@@ -43,7 +43,8 @@ concept policy_events = requires(T const policy, span<typename T::slot_state> sl
   policy.on_evict(slots, set, way);
 };
 
-/// What a policy is asked: the slot to give up next, never a pinned one; `no_way` if all are pinned.
+/// What a policy is asked: the slot to give up next, never a pinned one; `no_way` if all are
+/// pinned.
 template <class T>
 concept policy_choice =
     requires(T const policy, span<typename T::slot_state> slots, typename T::set_state& set,
@@ -51,8 +52,8 @@ concept policy_choice =
       { policy.victim(slots, set, incoming, pinned) } -> std::same_as<way_id>;
     };
 
-/// Decides which row leaves a full cache. A plain struct with const members; the cache that owns the
-/// states calls it, the simulator and the device too. Laws: testing/cache_policy_laws.hpp.
+/// Decides which row leaves a full cache. A plain struct with const members; the cache that owns
+/// the states calls it, the simulator and the device too. Laws: testing/cache_policy_laws.hpp.
 template <class T>
 concept cache_policy = policy_state<T> && policy_events<T> && policy_choice<T>;
 

@@ -16,8 +16,9 @@ namespace inlay::inline INLAY_ABI {
 /// The mixed cache (ScaleFreeCTR): any row in any slot, one index for weights and state.
 ///
 /// The cached copy is the authority from the fetch to the write-back, which happens at eviction or
-/// `flush`. A step is planned in two passes: first all its hits are told to the policy and pinned, then
-/// its misses are placed in order of first appearance; so no miss can evict what the step still needs.
+/// `flush`. A step is planned in two passes: first all its hits are told to the policy and pinned,
+/// then its misses are placed in order of first appearance; so no miss can evict what the step
+/// still needs.
 template <class Cache, row_store Store>
 class cached_rows {
  public:
@@ -39,21 +40,22 @@ class cached_rows {
 
   /// Memory held by table and cache together.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return store_.bytes() + index_.bytes() + owners_.capacity_bytes() + weights_.cells.capacity_bytes() +
-           state_.cells.capacity_bytes();
+    return store_.bytes() + index_.bytes() + owners_.capacity_bytes() +
+           weights_.cells.capacity_bytes() + state_.cells.capacity_bytes();
   }
 
-  /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct. A
-  /// step with more rows than slots that are not pinned is an error, and nothing has changed then.
+  /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct.
+  /// A step with more rows than slots that are not pinned is an error, and nothing has changed
+  /// then.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
                     step_id step, row_refs& refs) {
     find_hits(keys, refs);
     require_room(keys.size());
-    row_traffic traffic{.unique = keys.size(),
-                        .hits = keys.size() - missed_.size(),
-                        .misses = missed_.size()};
+    row_traffic traffic{
+        .unique = keys.size(), .hits = keys.size() - missed_.size(), .misses = missed_.size()};
     homes_.resize(missed_.size());
-    traffic.created = store_.find_or_create(exec, std::as_const(missed_keys_).view(), homes_.view());
+    traffic.created =
+        store_.find_or_create(exec, std::as_const(missed_keys_).view(), homes_.view());
 
     victims_.clear();
     with_policy(slots_, [&](auto& policy) {
@@ -113,7 +115,9 @@ class cached_rows {
     std::size_t width = 0;
 
     [[nodiscard]] float* row(slot_id slot) noexcept { return cells.data() + slot * stride; }
-    [[nodiscard]] float const* row(slot_id slot) const noexcept { return cells.data() + slot * stride; }
+    [[nodiscard]] float const* row(slot_id slot) const noexcept {
+      return cells.data() + slot * stride;
+    }
   };
 
   [[nodiscard]] static plane_type plane(std::size_t width, std::size_t capacity) {
@@ -156,8 +160,8 @@ class cached_rows {
   }
 
   template <class Slots>
-  void mark_hits(Slots& policy, span<key const> keys, span<std::uint32_t const> counts, step_id step,
-                 row_refs const& refs) {
+  void mark_hits(Slots& policy, span<key const> keys, span<std::uint32_t const> counts,
+                 step_id step, row_refs const& refs) {
     for (std::size_t u = 0; u < keys.size(); ++u) {
       if (auto const slot = refs.slots[u]; slot != absent) {
         policy.on_hit(slot, {.hash = hash(keys[u]), .count = counts[u], .step = step});

@@ -27,7 +27,10 @@ class in_place_rows {
     for (std::size_t u = 0; u < keys.size(); ++u) {
       refs.state[u] = refs.weights[u] + dim;
     }
-    return {.unique = keys.size(), .hits = keys.size() - created, .misses = created, .created = created};
+    return {.unique = keys.size(),
+            .hits = keys.size() - created,
+            .misses = created,
+            .created = created};
   }
 
   void release(row_refs&) noexcept {}

@@ -7,8 +7,8 @@ namespace inlay::inline INLAY_ABI {
 
 /// Least recently used goes first.
 ///
-/// Wins where what was used is used again soon: sessions, drifting interest. Loses where a batch brings
-/// many ids that never return, for each of them takes a whole cache length to leave.
+/// Wins where what was used is used again soon: sessions, drifting interest. Loses where a batch
+/// brings many ids that never return, for each of them takes a whole cache length to leave.
 struct lru {
   static constexpr char const* name = "lru";
 
@@ -29,7 +29,8 @@ struct lru {
                                  access const&) const noexcept {
     set.queue.make_young(slots, way);
   }
-  INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set, way_id way) const noexcept {
+  INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
+                                   way_id way) const noexcept {
     set.queue.remove(slots, way);
   }
 

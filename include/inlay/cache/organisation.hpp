@@ -26,8 +26,8 @@ concept shows_rows = requires(T rows, T const fixed, host_exec const& exec,
   { fixed.store().layout() } -> std::same_as<row_layout>;
 };
 
-/// Rows of one width where a step finds them: in the table, or in a cache before it. It equals a map
-/// that never evicts. Laws: testing/organisation_laws.hpp.
+/// Rows of one width where a step finds them: in the table, or in a cache before it. It equals a
+/// map that never evicts. Laws: testing/organisation_laws.hpp.
 template <class T>
 concept row_organisation = brings_rows<T> && shows_rows<T>;
 

@@ -28,7 +28,9 @@ class policy_slots {
   }
 
  private:
-  [[nodiscard]] span<typename Policy::slot_state> view() noexcept { return {slots_.data(), slots_.size()}; }
+  [[nodiscard]] span<typename Policy::slot_state> view() noexcept {
+    return {slots_.data(), slots_.size()};
+  }
 
   Policy policy_;
   std::vector<typename Policy::slot_state> slots_;
@@ -59,7 +61,8 @@ template <class Cache>
   });
 }
 
-/// Calls body(policy_slots of the policy in use): once per batch, so the loop inside knows its type.
+/// Calls body(policy_slots of the policy in use): once per batch, so the loop inside knows its
+/// type.
 template <class Slots, class Body>
 decltype(auto) with_policy(Slots& slots, Body&& body) {
   if constexpr (requires { std::variant_size<Slots>::value; }) {

@@ -7,10 +7,10 @@ namespace inlay::inline INLAY_ABI {
 
 /// SIEVE (Zhang et al., NSDI 2024): a queue by age, one bit per slot, and a hand that sifts.
 ///
-/// A hit sets the bit and moves nothing. The hand walks from old to young: it clears set bits and gives
-/// up the first slot whose bit is clear. Wins under skewed, steady popularity, for a newcomer that is
-/// not used again leaves at once. Loses where interest drifts fast: old favourites stay a round longer.
-/// The hand passes by pinned slots, which the paper does not have.
+/// A hit sets the bit and moves nothing. The hand walks from old to young: it clears set bits and
+/// gives up the first slot whose bit is clear. Wins under skewed, steady popularity, for a newcomer
+/// that is not used again leaves at once. Loses where interest drifts fast: old favourites stay a
+/// round longer. The hand passes by pinned slots, which the paper does not have.
 struct sieve {
   static constexpr char const* name = "sieve";
 
@@ -34,7 +34,8 @@ struct sieve {
                                  access const&) const noexcept {
     slots[way].visited = true;
   }
-  INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set, way_id way) const noexcept {
+  INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
+                                   way_id way) const noexcept {
     if (set.hand == way) set.hand = slots[way].at.younger;
     set.queue.remove(slots, way);
   }
@@ -42,8 +43,8 @@ struct sieve {
   template <class Pinned>
   INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, access const&,
                                    Pinned const& pinned) const noexcept {
-    // Two rounds meet every slot once with its bit cleared. The hand goes on where it stood, so it walks
-    // past pinned slots at most twice in a plan, however many misses the plan has.
+    // Two rounds meet every slot once with its bit cleared. The hand goes on where it stood, so it
+    // walks past pinned slots at most twice in a plan, however many misses the plan has.
     for (auto left = 2 * std::uint64_t{set.queue.size}; left > 0; --left) {
       auto const way = set.hand == no_way ? set.queue.oldest : set.hand;
       if (!pinned(way)) {

@@ -23,7 +23,7 @@ class thread_pool {
     helpers_.reserve(threads - 1);
     try {
       while (helpers_.size() + 1 < threads) {
-        helpers_.emplace_back([this] { help(); });
+        helpers_.emplace_back([this, worker = helpers_.size() + 1] { help(worker); });
       }
     } catch (...) {
       stop();
@@ -40,11 +40,12 @@ class thread_pool {
   /// exception of the lowest number travels to the caller. A call from inside a task, or while
   /// another thread uses the pool, runs here alone: no result may depend on who runs a task, so
   /// that is only slower.
-  void run(std::size_t count, void (*task)(void const*, std::size_t), void const* context) {
+  void run(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
+           void const* context) {
     std::unique_lock const owner(use_, std::try_to_lock);
     if (helpers_.empty() || count < 2 || inside() || !owner) {
       for (std::size_t number = 0; number < count; ++number) {
-        task(context, number);
+        task(context, number, 0);
       }
       return;
     }
@@ -58,7 +59,7 @@ class thread_pool {
       ++generation_;
     }
     start_.notify_all();
-    work();
+    work(0);
     std::unique_lock lock(state_);
     done_.wait(lock, [this] { return busy_ == 0; });
     if (failure_) {
@@ -68,7 +69,7 @@ class thread_pool {
 
  private:
   struct job {
-    void (*task)(void const*, std::size_t) = nullptr;
+    void (*task)(void const*, std::size_t, std::size_t) = nullptr;
     void const* context = nullptr;
     std::size_t count = 0;
   };
@@ -78,11 +79,11 @@ class thread_pool {
     return within;
   }
 
-  void work() {
+  void work(std::size_t worker) {
     inside() = true;
     for (auto number = next_.fetch_add(1); number < job_.count; number = next_.fetch_add(1)) {
       try {
-        job_.task(job_.context, number);
+        job_.task(job_.context, number, worker);
       } catch (...) {
         std::lock_guard const lock(state_);
         if (number < failed_number_) {
@@ -94,7 +95,7 @@ class thread_pool {
     inside() = false;
   }
 
-  void help() {
+  void help(std::size_t worker) {
     std::size_t seen = 0;
     for (;;) {
       {
@@ -105,7 +106,7 @@ class thread_pool {
         }
         seen = generation_;
       }
-      work();
+      work(worker);
       std::lock_guard const lock(state_);
       if (--busy_ == 0) {
         done_.notify_one();
@@ -167,7 +168,7 @@ class host_exec {
       std::size_t grain;
     } const all{body, count, std::max<std::size_t>(grain, 1)};
     pool_->run((count + all.grain - 1) / all.grain,
-               [](void const* context, std::size_t number) {
+               [](void const* context, std::size_t number, std::size_t) {
                  auto const& job = *static_cast<pieces const*>(context);
                  auto const first = number * job.grain;
                  job.body(first, std::min(first + job.grain, job.count));
@@ -178,7 +179,19 @@ class host_exec {
   /// Calls body(i) for every i of [0, count), side by side.
   template <class Body>
   void for_each(std::size_t count, Body const& body) const {
-    for_pieces(count, 1, [&](std::size_t first, std::size_t) { body(first); });
+    for_each_worker(count, [&](std::size_t i, std::size_t) { body(i); });
+  }
+
+  /// Calls body(i, worker) for every i of [0, count), side by side; `worker` < threads() belongs to
+  /// one thread at a time, so that it can have memory of its own.
+  template <class Body>
+  void for_each_worker(std::size_t count, Body const& body) const {
+    pool_->run(
+        count,
+        [](void const* context, std::size_t number, std::size_t worker) {
+          (*static_cast<Body const*>(context))(number, worker);
+        },
+        &body);
   }
 
  private:

@@ -9,7 +9,8 @@ namespace inlay::inline INLAY_ABI {
 // Loops over one row. They vectorise as they stand; a column's result never depends on the width.
 
 /// into += row. // (dim)
-INLAY_HD inline void add(float* __restrict into, float const* __restrict row, std::size_t dim) noexcept {
+INLAY_HD inline void add(float* __restrict into, float const* __restrict row,
+                         std::size_t dim) noexcept {
   for (std::size_t i = 0; i < dim; ++i) {
     into[i] += row[i];
   }
@@ -30,8 +31,8 @@ INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
   }
 }
 
-/// Sum of squares in an order that suits vectors of any length up to 16: column i goes to partial sum
-/// i mod 16, and the partial sums are added as a tree. // (dim)
+/// Sum of squares in an order that suits vectors of any length up to 16: column i goes to partial
+/// sum i mod 16, and the partial sums are added as a tree. // (dim)
 [[nodiscard]] INLAY_HD inline float sum_of_squares(float const* row, std::size_t dim) noexcept {
   constexpr std::size_t lanes = 16;
   float partial[lanes] = {};

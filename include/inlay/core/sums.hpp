@@ -10,8 +10,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Gradients are added in whatever order is fastest: the same for the same threads and ranks, equal up
-/// to rounding otherwise.
+/// Gradients are added in whatever order is fastest: the same for the same threads and ranks, equal
+/// up to rounding otherwise.
 struct fast_sums {
   static constexpr char const* name = "fast";
 
@@ -21,31 +21,34 @@ struct fast_sums {
   }
 };
 
-/// Gradients are added chunk by chunk, 128 rows each, and the chunks along one binary tree over their
-/// numbers. So a batch gives the same bits however it is cut among threads and ranks. Networks see
-/// every chunk in one shape, the last one padded.
+/// Gradients are added chunk by chunk, 128 rows each, and the chunks along one binary tree over
+/// their numbers. So a batch gives the same bits however it is cut among threads and ranks.
+/// Networks see every chunk in one shape, the last one padded.
 struct fixed_sums {
   static constexpr char const* name = "fixed";
   static constexpr std::size_t chunk_rows = 128;
 
-  [[nodiscard]] static constexpr std::size_t rows_a_chunk(std::size_t) noexcept { return chunk_rows; }
+  [[nodiscard]] static constexpr std::size_t rows_a_chunk(std::size_t) noexcept {
+    return chunk_rows;
+  }
 };
 
 /// Adds vectors that belong to numbered chunks along the binary tree over all chunk numbers.
 ///
-/// Node i of level l is node 2i plus node 2i + 1 of level l - 1; a node without a right or left child is
-/// its other child. Chunks come in ascending order and may be missing; what is added to what depends on
-/// the numbers alone. Memory: one vector per level.
+/// Node i of level l is node 2i plus node 2i + 1 of level l - 1; a node without a right or left
+/// child is its other child. Chunks come in ascending order and may be missing; what is added to
+/// what depends on the numbers alone. Memory: one vector per level.
 class tree_sum {
  public:
   explicit tree_sum(std::size_t width) : width_(width) {}
 
   void clear() noexcept { depth_ = 0; }
 
-  /// Begins `chunk`, later than all before it; its vector is zero and the caller adds to it. // (width)
+  /// Begins `chunk`, later than all before it; its vector is zero and the caller adds to it. //
+  /// (width)
   [[nodiscard]] float* open(std::uint32_t chunk) {
-    // The two newest nodes meet below the node where the newest meets `chunk`: nothing more can come
-    // between them, so they are added now.
+    // The two newest nodes meet below the node where the newest meets `chunk`: nothing more can
+    // come between them, so they are added now.
     while (depth_ > 1 && meeting(chunks_[depth_ - 2], chunks_[depth_ - 1]) <
                              meeting(chunks_[depth_ - 1], chunk)) {
       close();
@@ -72,7 +75,9 @@ class tree_sum {
   [[nodiscard]] static unsigned meeting(std::uint32_t a, std::uint32_t b) noexcept {
     return static_cast<unsigned>(std::bit_width(a ^ b));
   }
-  [[nodiscard]] float* vector(std::size_t level) noexcept { return partial_.data() + level * width_; }
+  [[nodiscard]] float* vector(std::size_t level) noexcept {
+    return partial_.data() + level * width_;
+  }
 
   void close() noexcept {
     --depth_;

@@ -6,8 +6,9 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Adagrad (Duchi, Hazan and Singer 2011), an accumulator per weight: a += g², w -= lr g / (√a + ε).
-/// The accumulator takes g in before the step uses it, and ε stands outside the root, as in PyTorch.
+/// Adagrad (Duchi, Hazan and Singer 2011), an accumulator per weight: a += g², w -= lr g / (√a +
+/// ε). The accumulator takes g in before the step uses it, and ε stands outside the root, as in
+/// PyTorch.
 struct adagrad {
   static constexpr char const* name = "adagrad";
 

@@ -28,8 +28,8 @@ concept updates_rows = requires(T const optimizer, span<float> row, span<float> 
   { optimizer.update(row, state, gradient, context) } -> std::same_as<void>;
 };
 
-/// A rule that moves rows. It sees a row once a step, with the sum of its gradients; the same rule moves
-/// the rows of dense parameters. Laws: testing/row_optimizer_laws.hpp.
+/// A rule that moves rows. It sees a row once a step, with the sum of its gradients; the same rule
+/// moves the rows of dense parameters. Laws: testing/row_optimizer_laws.hpp.
 template <class T>
 concept row_optimizer = std::copyable<T> && has_row_state<T> && updates_rows<T>;
 

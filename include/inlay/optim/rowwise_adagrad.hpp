@@ -7,8 +7,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Adagrad with one accumulator per row: a += mean(g²), w -= lr g / (√a + ε). Nearly as good as one per
-/// weight for embeddings, at a dim-th of the memory; hence the default.
+/// Adagrad with one accumulator per row: a += mean(g²), w -= lr g / (√a + ε). Nearly as good as one
+/// per weight for embeddings, at a dim-th of the memory; hence the default.
 struct rowwise_adagrad {
   static constexpr char const* name = "rowwise_adagrad";
 
@@ -16,8 +16,12 @@ struct rowwise_adagrad {
   float epsilon = 1e-8F;
   float initial_accumulator = 0.0F;
 
-  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept { return 1; }
-  INLAY_HD constexpr void reset(span<float> state) const noexcept { state[0] = initial_accumulator; }
+  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
+    return 1;
+  }
+  INLAY_HD constexpr void reset(span<float> state) const noexcept {
+    state[0] = initial_accumulator;
+  }
 
   INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
                        update_context const& context) const noexcept {

@@ -11,7 +11,9 @@ struct sgd {
 
   float learning_rate = 0.01F;
 
-  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept { return 0; }
+  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
+    return 0;
+  }
   INLAY_HD constexpr void reset(span<float>) const noexcept {}
 
   INLAY_HD void update(span<float> row, span<float>, span<float const> gradient,

@@ -36,8 +36,8 @@ class host_rows {
     return slabs_.bytes() + index_.bytes() + free_.capacity() * sizeof(free_[0]);
   }
 
-  /// Addresses of the rows of distinct `keys`, unknown ones created; returns how many those were. If
-  /// memory runs out the table is as before.
+  /// Addresses of the rows of distinct `keys`, unknown ones created; returns how many those were.
+  /// If memory runs out the table is as before.
   std::size_t find_or_create(host_exec const& exec, span<key const> keys, span<float*> rows) {
     created_.resize(keys.size());  // an upper bound, so that noting a new row can't fail
     std::size_t made = 0;

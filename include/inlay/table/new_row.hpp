@@ -12,8 +12,9 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Makes the content of a row that nobody has touched yet. It depends on (seed, table, id) alone, so
-/// that a row begins the same whoever meets it first, and an unknown id can be read without creating it.
+/// Makes the content of a row that nobody has touched yet. It depends on (seed, table, id) alone,
+/// so that a row begins the same whoever meets it first, and an unknown id can be read without
+/// creating it.
 template <key_packing Keys, initialiser Init>
 class new_row {
  public:

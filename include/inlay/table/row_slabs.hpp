@@ -10,8 +10,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Numbered rows of one size in slabs of memory. A row never moves, so its address is its name: a cache
-/// keeps it for the way back, and growing copies nothing. The last slab is the only slack.
+/// Numbered rows of one size in slabs of memory. A row never moves, so its address is its name: a
+/// cache keeps it for the way back, and growing copies nothing. The last slab is the only slack.
 class row_slabs {
  public:
   explicit row_slabs(std::size_t row_floats, std::size_t slab_bytes)

@@ -15,7 +15,7 @@ concept finds_rows =
     requires(T store, T const fixed, host_exec const& exec, span<typename T::key const> keys,
              span<float*> rows, span<float const*> known) {
       { store.find_or_create(exec, keys, rows) } -> std::same_as<std::size_t>;  // how many are new
-      { fixed.find(keys, known) } -> std::same_as<void>;                        // nullptr if unknown
+      { fixed.find(keys, known) } -> std::same_as<void>;  // nullptr if unknown
     };
 
 /// Forgets rows, and shows them all.
@@ -29,8 +29,8 @@ concept keeps_rows = requires(T store, T const fixed, typename T::key key,
   { fixed.layout() } -> std::same_as<row_layout>;
 };
 
-/// The home of the rows of all tables of one width. Keys of a call are distinct. A row's address holds
-/// until it is erased. Laws: testing/row_store_laws.hpp.
+/// The home of the rows of all tables of one width. Keys of a call are distinct. A row's address
+/// holds until it is erased. Laws: testing/row_store_laws.hpp.
 template <class T>
 concept row_store = finds_rows<T> && keeps_rows<T>;
 

@@ -19,8 +19,7 @@ struct hash_mapper {
 
   /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
-  void map(host_exec const&, span<Key const> keys, workspace<Key>& work,
-           id_plan<Key>& plan) const {
+  void map(host_exec const&, span<Key const> keys, workspace<Key>& work, id_plan<Key>& plan) const {
     plan.virtual_ids.resize(keys.size());
     number(keys, work, plan.unique, plan.virtual_ids.data());
     count(plan.virtual_ids.view(), plan.unique.size(), plan.counts);

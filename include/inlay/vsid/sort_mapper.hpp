@@ -19,8 +19,7 @@ struct sort_mapper {
 
   /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
-  void map(host_exec const&, span<Key const> keys, workspace<Key>& work,
-           id_plan<Key>& plan) const {
+  void map(host_exec const&, span<Key const> keys, workspace<Key>& work, id_plan<Key>& plan) const {
     sort(keys, work);
     first_appearances(keys, work);
     plan.unique.resize(work.firsts.size());
@@ -32,8 +31,7 @@ struct sort_mapper {
     for (std::size_t at = 0; at < keys.size();) {
       auto const first = work.order[at];
       auto const v = static_cast<virtual_id>(
-          std::lower_bound(work.firsts.begin(), work.firsts.end(), first) -
-          work.firsts.begin());
+          std::lower_bound(work.firsts.begin(), work.firsts.end(), first) - work.firsts.begin());
       for (; at < keys.size() && keys[work.order[at]] == keys[first]; ++at) {
         plan.virtual_ids[work.order[at]] = v;
         ++plan.counts[v];

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/core/host_exec.hpp>
+#include <inlay/core/one_of.hpp>
+#include <inlay/core/row_math.hpp>
+#include <inlay/core/views.hpp>
+#include <inlay/optim/row_optimizer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// The parameters of a network that the engine trains beside its rows: same sums, same optimizer. A
+/// tensor is a matrix, and its rows are what a row optimizer sees.
+template <class Optimizer>
+class dense_parameters {
+ public:
+  using gradient_views = span<matrix_view<float const> const>;
+
+  /// Takes tensors that the caller owns, and where their gradients will be. Both stay where they
+  /// are.
+  void attach(Optimizer const& optimizer, span<matrix_view<float> const> parameters,
+              gradient_views gradients) {
+    expects(tensors_.empty(), "parameters are attached once");
+    require_same_shapes(parameters, gradients);
+    for (auto const& parameter : parameters) {
+      auto const state_floats =
+          visit(optimizer, [&](auto const& rule) { return rule.state_floats(parameter.cols); });
+      tensor added{parameter, size_, state_floats, {}};
+      added.state.resize(parameter.rows * state_floats);
+      visit(optimizer, [&](auto const& rule) {
+        for (std::size_t row = 0; row < parameter.rows && state_floats > 0; ++row) {
+          rule.reset({added.state.data() + row * state_floats, state_floats});
+        }
+      });
+      size_ += parameter.size();
+      tensors_.push_back(std::move(added));
+    }
+    gradients_.assign(gradients.begin(), gradients.end());
+  }
+
+  /// Floats of all tensors together.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] gradient_views gradients() const noexcept {
+    return {gradients_.data(), gradients_.size()};
+  }
+
+  /// Copies gradients, of the attached shapes, behind one another. Throws if one is not finite.
+  void keep(gradient_views gradients, float* into) const {
+    expects(gradients.size() == tensors_.size(),
+            "there must be one gradient for each attached parameter");
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      auto const& from = gradients[t];
+      auto const& like = tensors_[t].values;
+      expects(from.rows == like.rows && from.cols == like.cols,
+              "a gradient must have the shape of its parameter");
+      for (std::size_t row = 0; row < from.rows; ++row) {
+        std::copy_n(from.row(row).data(), from.cols, into + tensors_[t].first + row * from.cols);
+      }
+      if (!all_finite(into + tensors_[t].first, from.size())) {
+        fail("the gradient of attached parameter " + std::to_string(t) + " is not finite");
+      }
+    }
+  }
+
+  /// Adds the gradients of `chunks` chunks along the tree over their numbers, multiplies by
+  /// `factor`, and moves the parameters. // chunk_gradients (chunks, size)
+  void apply(host_exec const& exec, Optimizer const& optimizer, float* chunk_gradients,
+             std::size_t chunks, float factor, update_context const& context) {
+    exec.for_pieces(size_, 4096, [&](std::size_t first, std::size_t last) {
+      for (std::size_t half = 1; half < chunks; half *= 2) {
+        for (std::size_t chunk = 0; chunk + half < chunks; chunk += 2 * half) {
+          add(chunk_gradients + chunk * size_ + first,
+              chunk_gradients + (chunk + half) * size_ + first, last - first);
+        }
+      }
+      scale(chunk_gradients + first, factor, last - first);
+    });
+    visit(optimizer, [&](auto const& rule) {
+      for (auto& each : tensors_) {
+        auto const [rows, cols] = std::pair{each.values.rows, each.values.cols};
+        exec.for_pieces(rows, 1 + 4096 / std::max<std::size_t>(cols, 1),
+                        [&](std::size_t first, std::size_t last) {
+                          for (auto row = first; row < last; ++row) {
+                            rule.update(
+                                each.values.row(row),
+                                {each.state.data() + row * each.state_floats, each.state_floats},
+                                {chunk_gradients + each.first + row * cols, cols}, context);
+                          }
+                        });
+      }
+    });
+  }
+
+ private:
+  struct tensor {
+    matrix_view<float> values;
+    std::size_t first;         // of its gradient, among all floats
+    std::size_t state_floats;  // of a row
+    buffer<float> state;       // (rows, state_floats)
+  };
+
+  static void require_same_shapes(span<matrix_view<float> const> parameters,
+                                  gradient_views gradients) {
+    expects(parameters.size() == gradients.size(), "every attached parameter needs a gradient");
+    for (std::size_t t = 0; t < parameters.size(); ++t) {
+      if (parameters[t].rows != gradients[t].rows || parameters[t].cols != gradients[t].cols) {
+        fail("attached parameter " + std::to_string(t) + " and its gradient differ in shape");
+      }
+    }
+  }
+
+  std::vector<tensor> tensors_;
+  std::vector<matrix_view<float const>> gradients_;  // the caller's
+  std::size_t size_ = 0;
+};
+
+}  // namespace inlay::inline INLAY_ABI

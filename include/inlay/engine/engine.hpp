@@ -1,0 +1,347 @@
+#pragma once
+
+#include <inlay/batch/batch.hpp>
+#include <inlay/batch/batch_view.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/engine/dense_parameters.hpp>
+#include <inlay/engine/part_checks.hpp>
+#include <inlay/engine/parts.hpp>
+#include <inlay/engine/report.hpp>
+#include <inlay/engine/row_group.hpp>
+#include <inlay/engine/shape.hpp>
+#include <inlay/engine/step.hpp>
+#include <inlay/engine/step_work.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Something that holds samples at positions 0 .. size() and reads any range of them: a `loader`.
+template <class T>
+concept sample_stream = requires(T& stream, sample_range range) {
+  { stream.size() } -> std::convertible_to<std::uint64_t>;
+  { stream.read(range) } -> std::convertible_to<batch_view>;
+};
+
+/// A batch as evaluation sees it; valid until the engine's next `lookup`.
+struct looked_up {
+  matrix_view<float const> pooled;  // (rows, sum of the fields' dims)
+  matrix_view<float const> dense;   // (rows, dense features)
+  labels_view labels;               // (rows)
+};
+
+/// What a user holds: embedding tables that train, composed of `parts`.
+///
+/// ```cpp
+/// auto trainer = inlay::engine{shape, inlay::parts{.cache = inlay::sieve{}}};
+/// trainer.attach(network.parameters(), network.gradients());
+/// while (auto step = trainer.next(loader)) {
+///   for (auto chunk : step->chunks()) {
+///     auto logits = network.forward(chunk.pooled(), chunk.dense());
+///     chunk.backward(network.backward(loss(logits, chunk.labels())));
+///   }
+///   trainer.finish(std::move(*step));
+/// }
+/// ```
+///
+/// Gradients are of the loss summed over samples; `finish` divides once, by the size of the global
+/// batch.
+template <class Parts>
+class engine : detail::part_checks<Parts> {
+ public:
+  using parts_type = Parts;
+  using work_type = step_work<Parts>;
+  using step_type = step<engine>;
+
+  engine(shape shape, Parts parts) : shape_(std::move(shape)), parts_(std::move(parts)) {
+    shape_.check();
+    bool const caches = !std::is_same_v<typename Parts::cache_type, no_cache>;
+    expects(caches || shape_.cache_rows == 0,
+            "cache_rows is set, but parts.cache is no_cache: name a policy, such as lru");
+    expects(!caches || shape_.cache_rows > 0, "parts.cache names a policy, but cache_rows is 0");
+    open_groups();
+  }
+  engine(engine const&) = delete;
+  engine& operator=(engine const&) = delete;
+
+  [[nodiscard]] auto const& exec() const noexcept { return parts_.exec; }
+  [[nodiscard]] shape const& facts() const noexcept { return shape_; }
+
+  /// Trains these parameters too, from gradients found at `gradients` whenever a chunk comes back.
+  /// Both belong to the caller and stay where they are.
+  void attach(span<matrix_view<float> const> parameters,
+              span<matrix_view<float const> const> gradients) {
+    expects(report_.steps == 0, "attach parameters before the first step");
+    dense_.attach(parts_.optimizer, parameters, gradients);
+  }
+
+  /// The next global batch of a stream, or nothing at its end. The engine keeps the position.
+  template <sample_stream Stream>
+  [[nodiscard]] std::optional<step_type> next(Stream& stream) {
+    auto const range = parts_.sync.grant(cursor_, stream.size(), shape_.batch);
+    if (range.empty()) return std::nullopt;
+    batch_view batch;
+    {
+      detail::stage_timer const timer(report_, stage::load);
+      batch = stream.read(range);
+    }
+    auto begun = begin(batch);
+    cursor_ = range.last;
+    return begun;
+  }
+
+  /// Begins a step with a batch of the user's own, as one global batch. Its memory is free
+  /// afterwards.
+  [[nodiscard]] step_type begin(batch_view const& batch) {
+    require(batch);
+    expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
+    auto work = take_work();
+    work->take(batch, exec().threads(), dense_.size());
+    open_rows(batch, *work);
+    {
+      detail::stage_timer const timer(report_, stage::pool);
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        groups_[g].pool(exec(), work->groups[g], work->pooled.data());
+      }
+    }
+    begun_ = std::chrono::steady_clock::now();
+    return {*this, std::move(work)};
+  }
+
+  /// Adds up the gradients of all chunks, moves rows and attached parameters, and lets the rows go.
+  void finish(step_type&& finished) {
+    expects(finished.owner_ == this && finished.work_,
+            "a step is finished once, by its own engine");
+    auto& work = *finished.work_;
+    for (std::size_t number = 0; number < work.chunks; ++number) {
+      if (work.came_back[number] == 0) {
+        fail("chunk " + std::to_string(number) + " of the step had no backward");
+      }
+    }
+    add_time(stage::network, begun_);
+    if (work.rows > 0) {
+      update(work);
+      step_ = inlay::next(step_);
+      ++report_.steps;
+      report_.samples += work.rows;
+    }
+    release(std::move(finished.work_));
+  }
+
+  /// Pools a batch for evaluation. Unknown ids read their first row; nothing is created, no order
+  /// is touched. Labels may be absent.
+  [[nodiscard]] looked_up lookup(batch_view const& batch) {
+    require(batch);
+    auto& work = evaluation_;
+    prepare(work);
+    work.take(batch, 1, 0);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].look_up(parts_, batch, work.groups[g], work.pooled.data());
+    }
+    return {{work.pooled.data(), work.rows, work.stride},
+            {work.dense.data(), work.rows, work.dense_width},
+            {{work.labels.data(), batch.labels.size()}, {}}};
+  }
+
+  /// Writes cached rows back, so that the tables hold the truth. Returns how many rows that were.
+  std::uint64_t flush() {
+    std::uint64_t rows = 0;
+    for (auto& group : groups_) {
+      rows += group.rows().flush(exec());
+    }
+    report_.rows.write_backs += rows;
+    return rows;
+  }
+
+  /// Calls visit(table, id, row) for every row in the tables, in an order without meaning; `flush`
+  /// first where there is a cache. // row (dim + state)
+  template <class Visit>
+  void for_each_row(Visit&& visit) const {
+    using keys = typename Parts::keys_type;
+    for (auto const& group : groups_) {
+      group.rows().store().for_each([&](typename keys::key key, span<float const> row) {
+        visit(keys::table(key), keys::id(key), row);
+      });
+    }
+  }
+
+  /// Figures since the engine was made.
+  [[nodiscard]] report figures() const {
+    auto result = report_;
+    for (auto const& group : groups_) {
+      result.table_rows += group.rows().store().size();
+      result.bytes += group.rows().bytes();
+    }
+    return result;
+  }
+
+ private:
+  friend step_type;
+  friend chunk<engine>;
+
+  using group_type = row_group<Parts>;
+
+  /// One group for every width; a field's columns follow those of the field before it.
+  void open_groups() {
+    std::vector<std::size_t> widths;
+    std::vector<std::vector<bag_field<typename Parts::pooling_type>>> fields;
+    for (std::size_t field = 0; field < shape_.field_tables.size(); ++field) {
+      auto const table = shape_.field_tables[field];
+      auto const dim = shape_.tables[index(table)].dim;
+      auto const at = std::find(widths.begin(), widths.end(), dim) - widths.begin();
+      if (static_cast<std::size_t>(at) == widths.size()) {
+        widths.push_back(dim);
+        fields.emplace_back();
+      }
+      fields[static_cast<std::size_t>(at)].push_back({field, table, stride_, pooling_of(table)});
+      stride_ += dim;
+    }
+    for (std::size_t g = 0; g < widths.size(); ++g) {
+      groups_.emplace_back(parts_, shape_, widths[g], stride_, std::move(fields[g]));
+    }
+  }
+
+  [[nodiscard]] auto pooling_of(table_id table) const {
+    using pooling_type = typename Parts::pooling_type;
+    auto const& wanted = shape_.tables[index(table)].pooling;
+    if constexpr (is_one_of<pooling_type>) {
+      return wanted.empty() ? parts_.pooling : pooling_type::named(wanted);
+    } else {
+      expects(wanted.empty() || wanted == pooling_type::name,
+              "a table names another pooling than parts.pooling, which is no one_of");
+      return parts_.pooling;
+    }
+  }
+
+  void require(batch_view const& batch) const {
+    check(batch);
+    if (batch.fields != shape_.field_tables.size()) {
+      fail("the batch has " + std::to_string(batch.fields) + " fields and the shape " +
+           std::to_string(shape_.field_tables.size()));
+    }
+  }
+
+  void prepare(work_type& work) const {
+    work.stride = stride_;
+    work.groups.resize(groups_.size());
+  }
+
+  [[nodiscard]] std::unique_ptr<work_type> take_work() {
+    if (!spare_) {
+      spare_ = std::make_unique<work_type>();
+      prepare(*spare_);
+    }
+    return std::move(spare_);
+  }
+
+  /// Maps ids and brings rows, group by group; lets go of all if one group fails.
+  void open_rows(batch_view const& batch, work_type& work) {
+    auto const rows_a_chunk = Parts::sums_type::rows_a_chunk(batch.rows);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      detail::stage_timer const timer(report_, stage::map);
+      groups_[g].map(parts_, batch, rows_a_chunk, work.groups[g]);
+    }
+    detail::stage_timer const timer(report_, stage::bring);
+    std::size_t open = 0;
+    try {
+      for (; open < groups_.size(); ++open) {
+        report_.rows += groups_[open].bring(exec(), step_, work.groups[open]);
+      }
+    } catch (...) {
+      while (open-- > 0) {
+        groups_[open].rows().release(work.groups[open].refs);
+      }
+      throw;
+    }
+    report_.ids += batch.ids.size();
+  }
+
+  void update(work_type& work) {
+    auto const factor = 1.0F / static_cast<float>(work.rows);
+    {
+      detail::stage_timer const timer(report_, stage::update);
+      visit(parts_.optimizer, [&](auto const& rule) {
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+          groups_[g].update(exec(), rule, work.groups[g], work.pooled_gradient.data(), factor,
+                            step_);
+        }
+      });
+    }
+    detail::stage_timer const timer(report_, stage::dense);
+    dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(), work.chunks, factor,
+                 {.step = step_, .rate_factor = shape_.dense_learning_rate_factor});
+  }
+
+  /// Keeps what a chunk gives back; chunks may come side by side.
+  void keep(work_type& work, std::size_t number, matrix_view<float const> pooled_gradient,
+            span<matrix_view<float const> const> parameter_gradients) const {
+    auto const [first, last] = work.rows_of(number);
+    expects(pooled_gradient.rows == last - first && pooled_gradient.cols == work.stride,
+            "the gradient of pooled embeddings must have their shape");
+    for (auto row = first; row < last; ++row) {
+      auto* const into = work.pooled_gradient.data() + row * work.stride;
+      std::copy_n(pooled_gradient.row(row - first).data(), work.stride, into);
+      if (!all_finite(into, work.stride)) [[unlikely]]
+        refuse(work, row);
+    }
+    dense_.keep(parameter_gradients, work.dense_gradients.data() + number * dense_.size());
+    work.came_back[number] = 1;
+  }
+
+  /// Throws for a pooled gradient that is not finite, and names the table and id that it would
+  /// reach.
+  [[noreturn]] void refuse(work_type const& work, std::size_t row) const {
+    std::size_t column = 0;
+    while (all_finite(work.pooled_gradient.data() + row * work.stride + column, 1)) {
+      ++column;
+    }
+    std::string owner;
+    for (std::size_t g = 0; g < groups_.size() && owner.empty(); ++g) {
+      owner = groups_[g].describe_bag(work.groups[g], row * work.stride + column);
+    }
+    fail("the gradient of " + (owner.empty() ? "an empty bag" : owner) + " is not finite (row " +
+         std::to_string(row) + " of the batch, column " + std::to_string(column) + ", step " +
+         std::to_string(number(step_)) + ")");
+  }
+
+  [[nodiscard]] auto attached_gradients() const noexcept { return dense_.gradients(); }
+
+  void drop(std::unique_ptr<work_type> work) noexcept {
+    ++report_.dropped_steps;
+    release(std::move(work));
+  }
+
+  void release(std::unique_ptr<work_type> work) noexcept {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].rows().release(work->groups[g].refs);
+    }
+    spare_ = std::move(work);
+  }
+
+  void add_time(stage at, std::chrono::steady_clock::time_point since) noexcept {
+    report_.stage_seconds[static_cast<std::size_t>(at)] +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+  }
+
+  shape shape_;
+  Parts parts_;
+  std::size_t stride_ = 0;  // columns of a pooled row
+  std::vector<group_type> groups_;
+  dense_parameters<typename Parts::optimizer_type> dense_;
+  std::unique_ptr<work_type> spare_;  // memory of the last step, for the next
+  work_type evaluation_;
+  report report_;
+  std::uint64_t cursor_ = 0;  // samples granted so far
+  step_id step_{};
+  std::chrono::steady_clock::time_point begun_;
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <inlay/cache/cache_policy.hpp>
+#include <inlay/cache/no_cache.hpp>
+#include <inlay/cache/organisation.hpp>
+#include <inlay/core/one_of.hpp>
+#include <inlay/core/sums.hpp>
+#include <inlay/engine/parts.hpp>
+#include <inlay/exchange/communicator.hpp>
+#include <inlay/optim/row_optimizer.hpp>
+#include <inlay/table/initialiser.hpp>
+#include <inlay/vsid/id_plan.hpp>
+
+#include <type_traits>
+
+namespace inlay::inline INLAY_ABI {
+
+namespace detail {
+
+/// Whether a part, or every choice of a `one_of`, is what `Test` asks for.
+template <template <class> class Test, class Part>
+inline constexpr bool each_is = Test<Part>::value;
+template <template <class> class Test, class... Choices>
+inline constexpr bool each_is<Test, one_of<Choices...>> = (Test<Choices>::value && ...);
+
+template <class T>
+struct is_cache : std::bool_constant<std::is_same_v<T, no_cache> || cache_policy<T>> {};
+template <class T>
+struct is_pooling : std::bool_constant<pooling<T>> {};
+template <class T>
+struct is_optimizer : std::bool_constant<row_optimizer<T>> {};
+
+/// The compatibility table: a sentence for every part that is not what its field asks for, and for
+/// every pair that makes no sense.
+template <class Parts>
+struct part_checks {
+  static_assert(std::is_same_v<typename Parts::exec_type, host_exec>,
+                "parts.exec must be an execution: host_exec");
+  static_assert(key_packing<typename Parts::keys_type>,
+                "parts.keys must pack (table, id) into a key: see vsid/keys.hpp");
+  static_assert(id_mapper<typename Parts::mapper_type, typename Parts::keys_type>,
+                "parts.mapper must be an id mapper: see vsid/id_plan.hpp");
+  static_assert(initialiser<typename Parts::init_type>,
+                "parts.init must be an initialiser: see table/initialiser.hpp");
+  static_assert(
+      each_is<is_cache, typename Parts::cache_type>,
+      "parts.cache must be a cache policy, or a one_of policies: see cache/cache_policy.hpp");
+  static_assert(communicator<typename Parts::comm_type>,
+                "parts.comm must be a communicator: see exchange/communicator.hpp");
+  static_assert(each_is<is_pooling, typename Parts::pooling_type>,
+                "parts.pooling must be a pooling, or a one_of poolings: see bag/pooling.hpp");
+  static_assert(each_is<is_optimizer, typename Parts::optimizer_type>,
+                "parts.optimizer must be a row optimizer, or a one_of row optimizers: see "
+                "optim/row_optimizer.hpp");
+  static_assert(std::is_same_v<typename Parts::sums_type, fast_sums> ||
+                    std::is_same_v<typename Parts::sums_type, fixed_sums>,
+                "parts.sums must be fast_sums or fixed_sums");
+  static_assert(
+      !std::is_same_v<typename Parts::organisation_type, in_place> ||
+          std::is_same_v<typename Parts::cache_type, no_cache>,
+      "parts.organisation is in_place, where rows never move: it can't have a cache policy");
+  static_assert(std::is_same_v<typename Parts::organisation_type, in_place> ||
+                    !std::is_same_v<typename Parts::cache_type, no_cache>,
+                "parts.organisation needs a cache policy: name one in parts.cache, such as lru");
+};
+
+}  // namespace detail
+
+}  // namespace inlay::inline INLAY_ABI

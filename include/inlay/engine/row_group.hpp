@@ -1,0 +1,177 @@
+#pragma once
+
+#include <inlay/bag/backward.hpp>
+#include <inlay/bag/bag_list.hpp>
+#include <inlay/bag/forward.hpp>
+#include <inlay/engine/report.hpp>
+#include <inlay/engine/shape.hpp>
+#include <inlay/optim/row_optimizer.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// What a step keeps for one group of tables.
+template <class Parts>
+struct group_work {
+  using key = typename Parts::keys_type::key;
+
+  bag_list bags;
+  buffer<key> keys;  // (n)
+  typename Parts::mapper_type::template workspace<key> mapping;
+  id_plan<key> plan;
+  row_refs refs;
+};
+
+/// The tables of one width: their rows, the fields that read them, and what a step does with both.
+template <class Parts>
+class row_group {
+ public:
+  using keys_type = typename Parts::keys_type;
+  using key = typename keys_type::key;
+  using pooling_type = typename Parts::pooling_type;
+  using work_type = group_work<Parts>;
+  using store_type =
+      typename Parts::table_type::template store<keys_type, typename Parts::init_type>;
+  using rows_type =
+      typename Parts::organisation_type::template rows<typename Parts::cache_type, store_type>;
+
+  /// `fields`: those whose tables have this width, with their columns in a pooled row of `stride`.
+  row_group(Parts const& parts, shape const& shape, std::size_t dim, std::size_t stride,
+            std::vector<bag_field<pooling_type>> fields)
+      : dim_(dim),
+        stride_(stride),
+        fields_(std::move(fields)),
+        rows_(parts.organisation.open(parts.cache, shape.cache_rows,
+                                      parts.table.open(maker(parts, shape, dim)))) {
+    for (auto const& table : shape.tables) {
+      names_.push_back(table.name);
+      rate_factors_.push_back(table.learning_rate_factor);
+    }
+  }
+
+  [[nodiscard]] rows_type& rows() noexcept { return rows_; }
+  [[nodiscard]] rows_type const& rows() const noexcept { return rows_; }
+
+  /// Lists and de-duplicates the ids of a batch.
+  void map(Parts const& parts, batch_view const& batch, std::size_t rows_a_chunk,
+           work_type& work) const {
+    collect_bags<keys_type, pooling_type>(parts.exec, batch, {fields_.data(), fields_.size()},
+                                          rows_a_chunk, stride_, work.bags, work.keys);
+    parts.mapper.map(parts.exec, std::as_const(work.keys).view(), work.mapping, work.plan);
+  }
+
+  /// Brings the step's rows to where they are used and pins them there.
+  row_traffic bring(host_exec const& exec, step_id step, work_type& work) {
+    return rows_.bring(exec, std::as_const(work.plan.unique).view(),
+                       std::as_const(work.plan.counts).view(), step, work.refs);
+  }
+
+  /// Rows to pooled bags. // pooled (rows, stride)
+  void pool(host_exec const& exec, work_type const& work, float* pooled) const {
+    pool_bags(exec, work.bags, work.plan.virtual_ids.view(),
+              span<float const* const>(work.refs.weights.data(), work.refs.weights.size()), dim_,
+              pooled);
+  }
+
+  /// Sums every row's gradient, multiplies it by `factor`, and moves the row: one pass over the
+  /// step's rows, each by one thread. A sum that is not finite moves nothing and is an error that
+  /// names the row.
+  template <class Rule>
+  void update(host_exec const& exec, Rule const& rule, work_type& work,
+              float const* pooled_gradient, float factor, step_id step) const {
+    auto const rows = work.plan.size();
+    std::atomic<std::size_t> broken{rows};
+    exec.for_pieces(rows, 512, [&](std::size_t first, std::size_t last) {
+      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
+      for (auto v = first; v < last; ++v) {
+        auto* const gradient = gradient_of(v);
+        scale(gradient, factor, dim_);
+        if (!all_finite(gradient, dim_)) [[unlikely]] {
+          note_lowest(broken, v);
+          continue;
+        }
+        auto const table = index(keys_type::table(work.plan.unique[v]));
+        rule.update({work.refs.weights[v], dim_},
+                    {work.refs.state[v], rows_.store().layout().state}, {gradient, dim_},
+                    {.step = step, .rate_factor = rate_factors_[table]});
+      }
+    });
+    if (broken < rows) {
+      fail("the summed gradient of " + describe(work.plan.unique[broken]) + " is not finite");
+    }
+  }
+
+  /// Pools a batch for evaluation: unknown ids read their first row, nothing is created or moved.
+  void look_up(Parts const& parts, batch_view const& batch, work_type& work, float* pooled) const {
+    map(parts, batch, fast_sums::rows_a_chunk(batch.rows), work);
+    auto const count = work.plan.size();
+    buffer<float const*> known(count);
+    rows_.peek(std::as_const(work.plan.unique).view(), known.view());
+    buffer<std::uint32_t> unknown;
+    for (std::size_t v = 0; v < count; ++v) {
+      if (known[v] == nullptr) unknown.push_back(static_cast<std::uint32_t>(v));
+    }
+    buffer<float> first_rows(unknown.size() * dim_);
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      auto* const row = first_rows.data() + i * dim_;
+      rows_.store().maker().weights(work.plan.unique[unknown[i]], {row, dim_});
+      known[unknown[i]] = row;
+    }
+    pool_bags(parts.exec, work.bags, work.plan.virtual_ids.view(),
+              span<float const* const>(known.data(), count), dim_, pooled);
+  }
+
+  /// "id 7 of table C3", for the bag that lies at this place in the pooled matrix; empty if none
+  /// does.
+  [[nodiscard]] std::string describe_bag(work_type const& work, std::size_t place) const {
+    for (std::size_t bag = 0; bag < work.bags.size(); ++bag) {
+      auto const begin = std::size_t{work.bags.bag_places[bag]};
+      if (begin <= place && place < begin + dim_ &&
+          work.bags.offsets[bag] < work.bags.offsets[bag + 1]) {
+        return describe(work.keys[work.bags.offsets[bag]]);
+      }
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] static new_row<keys_type, typename Parts::init_type> maker(Parts const& parts,
+                                                                           shape const& shape,
+                                                                           std::size_t dim) {
+    std::vector<float> scales;
+    for (auto const& table : shape.tables) {
+      scales.push_back(table.initial_scale);
+    }
+    auto state = visit(parts.optimizer, [&](auto const& rule) {
+      std::vector<float> first(rule.state_floats(dim));
+      if (!first.empty()) rule.reset({first.data(), first.size()});
+      return first;
+    });
+    return {parts.init, shape.seed, dim, std::move(scales), std::move(state)};
+  }
+
+  [[nodiscard]] std::string describe(key row) const {
+    return "id " + std::to_string(keys_type::id(row)) + " of table " +
+           names_[index(keys_type::table(row))];
+  }
+
+  static void note_lowest(std::atomic<std::size_t>& lowest, std::size_t value) noexcept {
+    auto seen = lowest.load();
+    while (value < seen && !lowest.compare_exchange_weak(seen, value)) {}
+  }
+
+  std::size_t dim_;
+  std::size_t stride_;
+  std::vector<bag_field<pooling_type>> fields_;
+  std::vector<std::string> names_;   // by table
+  std::vector<float> rate_factors_;  // by table
+  rows_type rows_;
+};
+
+}  // namespace inlay::inline INLAY_ABI

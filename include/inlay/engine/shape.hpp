@@ -1,0 +1,69 @@
+#pragma once
+
+#include <inlay/core/error.hpp>
+#include <inlay/core/ids.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// One embedding table, as the user wants it.
+struct table_shape {
+  std::string name = "table";
+  std::size_t dim = 16;               ///< columns of a row
+  float initial_scale = 0.01F;        ///< of new rows, see `parts.init`
+  float learning_rate_factor = 1.0F;  ///< times the optimizer's rate
+  std::string pooling = {};           ///< which of a `one_of` in `parts.pooling`; empty: its first
+};
+
+/// What is known when the program runs: tables, who reads them, sizes. Types stand in `parts`.
+struct shape {
+  std::vector<table_shape> tables;
+  std::vector<table_id> field_tables;  ///< the table that each field reads; several may share one
+  std::size_t batch = 1024;            ///< samples of one global batch
+  std::size_t cache_rows = 0;          ///< of each width of tables, where there is a cache
+  float dense_learning_rate_factor = 1.0F;  ///< of attached parameters
+  std::uint64_t seed = 1;
+
+  /// Tables "C1", "C2", ... of one width, one for each field.
+  [[nodiscard]] static shape one_table_per_field(std::size_t fields, std::size_t dim) {
+    expects(fields <= std::numeric_limits<std::uint16_t>::max(), "there are at most 65,535 tables");
+    shape result;
+    for (std::size_t field = 0; field < fields; ++field) {
+      result.tables.push_back({.name = "C" + std::to_string(field + 1), .dim = dim});
+      result.field_tables.push_back(static_cast<table_id>(field));
+    }
+    return result;
+  }
+
+  /// Throws the sentence that names what does not fit together.
+  void check() const {
+    expects(!field_tables.empty(), "a shape needs at least one field");
+    expects(!tables.empty(), "a shape needs at least one table");
+    expects(tables.size() <= std::numeric_limits<std::uint16_t>::max(),
+            "there are at most 65,535 tables");
+    expects(batch > 0, "a global batch needs at least one sample");
+    expects(std::isfinite(dense_learning_rate_factor),
+            "the dense learning-rate factor must be finite");
+    for (std::size_t field = 0; field < field_tables.size(); ++field) {
+      if (index(field_tables[field]) >= tables.size()) {
+        fail("field " + std::to_string(field) + " reads table " +
+             std::to_string(index(field_tables[field])) + ", and there are " +
+             std::to_string(tables.size()));
+      }
+    }
+    for (auto const& table : tables) {
+      if (table.dim == 0) fail("table " + table.name + " has no columns");
+      if (!std::isfinite(table.initial_scale) || !std::isfinite(table.learning_rate_factor)) {
+        fail("the scale and the learning-rate factor of table " + table.name + " must be finite");
+      }
+    }
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <inlay/batch/batch_view.hpp>
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/sums.hpp>
+#include <inlay/engine/row_group.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// The memory of one step: what the user's network reads, and what it gives back.
+///
+/// A chunk is what the network sees at a time. Under `fixed_sums` it is 128 rows, the last one
+/// padded with rows of weight zero; under `fast_sums` the batch is cut into as many chunks as there
+/// are threads.
+template <class Parts>
+struct step_work {
+  static constexpr bool padded = std::is_same_v<typename Parts::sums_type, fixed_sums>;
+
+  std::size_t rows = 0;        // samples
+  std::size_t chunk_rows = 1;  // of every chunk but the last, which is as long when padded
+  std::size_t chunks = 0;
+  std::size_t stride = 0;       // columns of a pooled row
+  std::size_t dense_width = 0;  // dense features
+  std::vector<group_work<Parts>> groups;
+  buffer<float> pooled;            // (padded rows, stride)
+  buffer<float> pooled_gradient;   // (padded rows, stride)
+  buffer<float> dense;             // (padded rows, dense_width)
+  buffer<float> labels;            // (padded rows)
+  buffer<float> weights;           // (padded rows) where padded: one for a sample, zero behind
+  buffer<float> dense_gradients;   // (chunks, attached floats)
+  buffer<std::uint8_t> came_back;  // (chunks), whether the chunk's gradients are here
+
+  /// Cuts the batch into chunks and copies what the network reads beside pooled rows, so that the
+  /// caller's memory is free once the step has begun.
+  void take(batch_view const& batch, std::size_t threads, std::size_t attached) {
+    rows = batch.rows;
+    chunk_rows =
+        padded ? fixed_sums::chunk_rows : std::max<std::size_t>(1, (rows + threads - 1) / threads);
+    chunks = (rows + chunk_rows - 1) / chunk_rows;
+    auto const held = padded_rows();
+    pooled.resize(held * stride);
+    std::fill(pooled.begin() + rows * stride, pooled.end(), 0.0F);
+    pooled_gradient.resize(held * stride);
+    dense_width = batch.dense.cols;
+    dense.assign(held * dense_width, 0.0F);
+    for (std::size_t row = 0; row < rows && dense_width > 0; ++row) {
+      std::copy_n(batch.dense.row(row).data(), dense_width, dense.data() + row * dense_width);
+    }
+    labels.assign(held, 0.0F);
+    std::copy(batch.labels.begin(), batch.labels.end(), labels.begin());
+    weights.assign(padded ? held : 0, 1.0F);
+    std::fill(weights.begin() + (padded ? rows : 0), weights.end(), 0.0F);
+    dense_gradients.resize(chunks * attached);
+    came_back.assign(chunks, 0);
+  }
+
+  [[nodiscard]] std::size_t padded_rows() const noexcept {
+    return padded ? chunks * chunk_rows : rows;
+  }
+
+  [[nodiscard]] sample_range rows_of(std::size_t chunk) const noexcept {
+    auto const first = chunk * chunk_rows;
+    return {first, padded ? first + chunk_rows : std::min(first + chunk_rows, rows)};
+  }
+};
+
+}  // namespace inlay::inline INLAY_ABI
