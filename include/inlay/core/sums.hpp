@@ -14,6 +14,7 @@ namespace inlay::inline INLAY_ABI {
 /// up to rounding otherwise.
 struct fast_sums {
   static constexpr char const* name = "fast";
+  static constexpr bool pads_chunks = false;
 
   /// The rows of a batch that are summed as one chunk: all.
   [[nodiscard]] static constexpr std::size_t rows_a_chunk(std::size_t rows) noexcept {
@@ -26,6 +27,7 @@ struct fast_sums {
 /// Networks see every chunk in one shape, the last one padded.
 struct fixed_sums {
   static constexpr char const* name = "fixed";
+  static constexpr bool pads_chunks = true;
   static constexpr std::size_t chunk_rows = 128;
 
   [[nodiscard]] static constexpr std::size_t rows_a_chunk(std::size_t) noexcept {

@@ -104,8 +104,11 @@ class engine : detail::part_checks<Parts> {
     require(batch);
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
     auto work = take_work();
-    work->take(batch, exec().threads(), dense_.size());
-    open_rows(batch, *work);
+    auto const rows_a_chunk = visit(parts_.sums, [&](auto const& sums) {
+      work->take(batch, sums, exec().threads(), dense_.size());
+      return sums.rows_a_chunk(batch.rows);
+    });
+    open_rows(batch, rows_a_chunk, *work);
     {
       detail::stage_timer const timer(report_, stage::pool);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -142,7 +145,7 @@ class engine : detail::part_checks<Parts> {
     require(batch);
     auto& work = evaluation_;
     prepare(work);
-    work.take(batch, 1, 0);
+    work.take(batch, fast_sums{}, 1, 0);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].look_up(parts_, batch, work.groups[g], work.pooled.data());
     }
@@ -243,8 +246,7 @@ class engine : detail::part_checks<Parts> {
   }
 
   /// Maps ids and brings rows, group by group; lets go of all if one group fails.
-  void open_rows(batch_view const& batch, work_type& work) {
-    auto const rows_a_chunk = Parts::sums_type::rows_a_chunk(batch.rows);
+  void open_rows(batch_view const& batch, std::size_t rows_a_chunk, work_type& work) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       detail::stage_timer const timer(report_, stage::map);
       groups_[g].map(parts_, batch, rows_a_chunk, work.groups[g]);

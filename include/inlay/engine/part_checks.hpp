@@ -30,6 +30,10 @@ struct is_pooling : std::bool_constant<pooling<T>> {};
 template <class T>
 struct is_optimizer : std::bool_constant<row_optimizer<T>> {};
 
+template <class T>
+struct is_sums : std::bool_constant<std::is_same_v<T, fast_sums> || std::is_same_v<T, fixed_sums>> {
+};
+
 /// The compatibility table: a sentence for every part that is not what its field asks for, and for
 /// every pair that makes no sense.
 template <class Parts>
@@ -52,9 +56,8 @@ struct part_checks {
   static_assert(each_is<is_optimizer, typename Parts::optimizer_type>,
                 "parts.optimizer must be a row optimizer, or a one_of row optimizers: see "
                 "optim/row_optimizer.hpp");
-  static_assert(std::is_same_v<typename Parts::sums_type, fast_sums> ||
-                    std::is_same_v<typename Parts::sums_type, fixed_sums>,
-                "parts.sums must be fast_sums or fixed_sums");
+  static_assert(each_is<is_sums, typename Parts::sums_type>,
+                "parts.sums must be fast_sums or fixed_sums, or a one_of both");
   static_assert(
       !std::is_same_v<typename Parts::organisation_type, in_place> ||
           std::is_same_v<typename Parts::cache_type, no_cache>,

@@ -2,13 +2,11 @@
 
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/buffer.hpp>
-#include <inlay/core/sums.hpp>
 #include <inlay/engine/row_group.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
@@ -20,10 +18,9 @@ namespace inlay::inline INLAY_ABI {
 /// are threads.
 template <class Parts>
 struct step_work {
-  static constexpr bool padded = std::is_same_v<typename Parts::sums_type, fixed_sums>;
-
+  bool padded = false;         // whether every chunk has chunk_rows rows
   std::size_t rows = 0;        // samples
-  std::size_t chunk_rows = 1;  // of every chunk but the last, which is as long when padded
+  std::size_t chunk_rows = 1;  // of every chunk but perhaps the last
   std::size_t chunks = 0;
   std::size_t stride = 0;       // columns of a pooled row
   std::size_t dense_width = 0;  // dense features
@@ -38,10 +35,12 @@ struct step_work {
 
   /// Cuts the batch into chunks and copies what the network reads beside pooled rows, so that the
   /// caller's memory is free once the step has begun.
-  void take(batch_view const& batch, std::size_t threads, std::size_t attached) {
+  template <class Sums>
+  void take(batch_view const& batch, Sums const& sums, std::size_t threads, std::size_t attached) {
     rows = batch.rows;
+    padded = sums.pads_chunks;
     chunk_rows =
-        padded ? fixed_sums::chunk_rows : std::max<std::size_t>(1, (rows + threads - 1) / threads);
+        padded ? sums.rows_a_chunk(rows) : std::max<std::size_t>(1, (rows + threads - 1) / threads);
     chunks = (rows + chunk_rows - 1) / chunk_rows;
     auto const held = padded_rows();
     pooled.resize(held * stride);
