@@ -13,10 +13,11 @@ struct bulk {
   static constexpr char const* name = "bulk";
 
   /// The samples of the global batch that begins at `cursor`: `batch` of them, fewer at the end of
-  /// data.
+  /// data, none behind it.
   [[nodiscard]] constexpr sample_range grant(std::uint64_t cursor, std::uint64_t end,
                                              std::size_t batch) const noexcept {
-    return {cursor, std::min<std::uint64_t>(cursor + batch, end)};
+    auto const left = end > cursor ? end - cursor : 0;
+    return {cursor, cursor + std::min<std::uint64_t>(batch, left)};
   }
 };
 
