@@ -55,6 +55,10 @@ inline void restride(float const* from, std::size_t from_stride, float* to, std:
 /// Tensors: bias (1, 1); for each hidden layer W (inputs, units) and b (1, units); the output layer
 /// (last units, 1); w (dense features, 1) where there are any.
 class deepfm {
+  // Rows go through the whole network a tile at a time, so that what one layer writes is still in
+  // the second cache when the next one reads it; at 8192 rows a step that is half the time.
+  static constexpr std::size_t tile_rows = 128;
+
  public:
   struct knobs {
     std::size_t fields = 0;
@@ -73,14 +77,19 @@ class deepfm {
    private:
     friend class deepfm;
 
+    struct tile {
+      aligned_matrix inputs;  // (rows, fields x factors + dense features)
+      aligned_matrix sums;    // (rows, dim): vectors summed over fields
+      mlp::activations kept;
+      matrix_view<float const> deep;  // what the hidden layers gave
+    };
+
     tensors gradients_;
     buffer<float> logits_;
-    aligned_matrix inputs_;            // (rows, fields x factors + dense features)
-    aligned_matrix sums_;              // (rows, dim): vectors summed over fields
-    aligned_matrix deep_gradients_;    // (rows, last units)
+    std::vector<tile> tiles_;
+    aligned_matrix deep_gradients_;    // (rows of a tile, last units)
     aligned_matrix pooled_gradients_;  // (rows, fields x dim)
-    mlp::workspace layers_;
-    matrix_view<float const> deep_;    // what the hidden layers gave
+    mlp::scratch scratch_;
     matrix_view<float const> pooled_;  // the caller's, from forward to backward
     matrix_view<float const> dense_;
   };
@@ -116,15 +125,9 @@ class deepfm {
     w.pooled_ = pooled;
     w.dense_ = dense;
     w.logits_.resize(pooled.rows);
-    w.inputs_.resize(pooled.rows, input_width());
-    w.sums_.resize(pooled.rows, pairs_.sums_size());
-    for (std::size_t r = 0; r < pooled.rows; ++r) {
-      w.logits_[r] = read_row(r, w);
-    }
-    w.deep_ = layers_.forward(layer_parameters(), std::as_const(w.inputs_).view(), w.layers_);
-    linear_unit::add_outputs(w.deep_, parameters_.values(output_tensor()), w.logits_.view());
-    if (knobs_.dense_width > 0) {
-      linear_unit::add_outputs(dense, parameters_.values(output_tensor() + 1), w.logits_.view());
+    w.tiles_.resize(std::max(w.tiles_.size(), (pooled.rows + tile_rows - 1) / tile_rows));
+    for (std::size_t first = 0; first < pooled.rows; first += tile_rows) {
+      forward_tile(first, std::min(tile_rows, pooled.rows - first), w);
     }
     return std::as_const(w.logits_).view();
   }
@@ -133,27 +136,11 @@ class deepfm {
                                                   workspace& w) const {
     expects(logit_gradients.size() == w.logits_.size(),
             "backward needs one gradient for each logit of the last forward");
-    auto const rows = logit_gradients.size();
-    auto const output = output_tensor();
-    auto bias_gradient = 0.0F;
-    for (auto const gradient : logit_gradients) {
-      bias_gradient += gradient;
-    }
-    w.gradients_.values(0)[0] = bias_gradient;
-    if (knobs_.dense_width > 0) {
-      linear_unit::weight_gradients(w.dense_, logit_gradients, w.gradients_.values(output + 1));
-    }
-    linear_unit::weight_gradients(w.deep_, logit_gradients, w.gradients_.values(output));
-    w.deep_gradients_.resize(rows, layers_.output_width());
-    linear_unit::input_gradients(logit_gradients, parameters_.values(output),
-                                 w.deep_gradients_.view());
-    auto const input_gradients =
-        layers_.backward(layer_parameters(), std::as_const(w.inputs_).view(),
-                         std::as_const(w.deep_gradients_).view(),
-                         w.gradients_.views().subspan(1, 2 * layers_.layers()), w.layers_);
-    w.pooled_gradients_.resize(rows, knobs_.fields * knobs_.dim);
-    for (std::size_t r = 0; r < rows; ++r) {
-      write_row(r, logit_gradients[r], input_gradients.data + r * input_gradients.stride, w);
+    w.gradients_.set_zero();
+    w.pooled_gradients_.resize(logit_gradients.size(), knobs_.fields * knobs_.dim);
+    for (std::size_t first = 0; first < logit_gradients.size(); first += tile_rows) {
+      auto const rows = std::min(tile_rows, logit_gradients.size() - first);
+      backward_tile(first, logit_gradients.subspan(first, rows), w);
     }
     return std::as_const(w.pooled_gradients_).view();
   }
@@ -197,26 +184,54 @@ class deepfm {
     return all;
   }
 
-  /// Lays out the deep network's input of row r; returns bias + linear weights + FM.
-  [[nodiscard]] float read_row(std::size_t r, workspace& w) const noexcept {
-    auto const* const row = w.pooled_.data + r * w.pooled_.stride;
-    auto* const input = w.inputs_.view().row(r).data();
-    detail::restride(row + 1, knobs_.dim, input, factors(), factors(), knobs_.fields);
-    if (knobs_.dense_width > 0) {
-      std::copy_n(w.dense_.row(r).data(), knobs_.dense_width, input + knobs_.fields * factors());
+  void forward_tile(std::size_t first, std::size_t rows, workspace& w) const {
+    auto& tile = w.tiles_[first / tile_rows];
+    auto const pooled = w.pooled_.row_range(first, rows);
+    auto const logits = w.logits_.view().subspan(first, rows);
+    tile.inputs.resize(rows, input_width());
+    tile.sums.resize(rows, pairs_.sums_size());
+    for (std::size_t r = 0; r < rows; ++r) {
+      auto* const input = tile.inputs.view().row(r).data();
+      detail::restride(pooled.row(r).data() + 1, knobs_.dim, input, factors(), factors(),
+                       knobs_.fields);
+      logits[r] = parameters_.values(0)[0] + pairs_.forward(pooled.row(r), tile.sums.view().row(r));
     }
-    return parameters_.values(0)[0] + pairs_.forward(row, w.sums_.view().row(r).data());
+    auto const output = output_tensor();
+    if (knobs_.dense_width > 0) {
+      auto const dense = w.dense_.row_range(first, rows);
+      for (std::size_t r = 0; r < rows; ++r) {
+        std::copy_n(dense.row(r).data(), dense.cols,
+                    tile.inputs.view().row(r).data() + knobs_.fields * factors());
+      }
+      linear_unit::add_outputs(dense, parameters_.values(output + 1), logits);
+    }
+    tile.deep = layers_.forward(layer_parameters(), std::as_const(tile.inputs).view(), tile.kept,
+                                w.scratch_);
+    linear_unit::add_outputs(tile.deep, parameters_.values(output), logits);
   }
 
-  /// The gradient of pooled row r: what the deep network says of its factors, and the FM's share.
-  void write_row(std::size_t r, float gradient, float const* deep, workspace& w) const noexcept {
-    auto* const target = w.pooled_gradients_.view().row(r).data();
-    detail::restride(deep, factors(), target + 1, knobs_.dim, factors(), knobs_.fields);
-    for (std::size_t field = 0; field < knobs_.fields; ++field) {
-      target[field * knobs_.dim] = 0.0F;
+  void backward_tile(std::size_t first, span<float const> logit_gradients, workspace& w) const {
+    auto const& tile = w.tiles_[first / tile_rows];
+    auto const rows = logit_gradients.size();
+    auto const output = output_tensor();
+    for (auto const gradient : logit_gradients) {
+      w.gradients_.values(0)[0] += gradient;
     }
-    pairs_.add_gradients(gradient, w.pooled_.data + r * w.pooled_.stride,
-                         w.sums_.view().row(r).data(), target);
+    if (knobs_.dense_width > 0) {
+      linear_unit::add_weight_gradients(w.dense_.row_range(first, rows), logit_gradients,
+                                        w.gradients_.values(output + 1));
+    }
+    linear_unit::add_weight_gradients(tile.deep, logit_gradients, w.gradients_.values(output));
+    w.deep_gradients_.resize(rows, layers_.output_width());
+    linear_unit::input_gradients(logit_gradients, parameters_.values(output),
+                                 w.deep_gradients_.view());
+    auto const input_gradients = layers_.backward(
+        layer_parameters(), tile.inputs.view(), tile.kept, std::as_const(w.deep_gradients_).view(),
+        w.gradients_.views().subspan(1, 2 * layers_.layers()), w.scratch_);
+    for (std::size_t r = 0; r < rows; ++r) {
+      pairs_.backward(logit_gradients[r], w.pooled_.row(first + r), tile.sums.view().row(r),
+                      input_gradients.row(r), w.pooled_gradients_.view().row(first + r));
+    }
   }
 
   knobs knobs_;

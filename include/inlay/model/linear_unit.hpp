@@ -2,7 +2,6 @@
 
 #include <inlay/core/views.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -10,12 +9,14 @@ namespace inlay::inline INLAY_ABI {
 
 namespace detail {
 
+inline constexpr std::size_t lanes = 16;  // floats in the widest vector register
+using lane_values = std::array<float, lanes>;
+
 /// Sum over at(i), i < count, in sixteen running sums. A single one would be a chain of dependent
 /// additions, which no compiler may reorder; sixteen fill a vector register and fix the order.
 template <class Term>
 [[nodiscard]] inline float lane_sum(std::size_t count, Term const& at) noexcept {
-  constexpr std::size_t lanes = 16;
-  std::array<float, lanes> sums{};
+  lane_values sums{};
   auto const whole = count / lanes * lanes;
   for (std::size_t first = 0; first < whole; first += lanes) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -50,10 +51,9 @@ struct linear_unit {
     }
   }
 
-  /// totals = sum over r of gradients[r] x_r
-  static void weight_gradients(matrix_view<float const> x, span<float const> gradients,
-                               span<float> totals) noexcept {
-    std::fill(totals.begin(), totals.end(), 0.0F);
+  /// totals += sum over r of gradients[r] x_r
+  static void add_weight_gradients(matrix_view<float const> x, span<float const> gradients,
+                                   span<float> totals) noexcept {
     for (std::size_t r = 0; r < x.rows; ++r) {
       auto const* const row = x.data + r * x.stride;
       auto* const sums = totals.data();

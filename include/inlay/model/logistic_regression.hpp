@@ -82,9 +82,10 @@ class logistic_regression {
       auto const row = pooled_gradients.row(r);
       std::fill(row.begin(), row.end(), logit_gradients[r]);
     }
+    w.gradients_.set_zero();
     w.gradients_.values(0)[0] = bias_gradient;
     if (knobs_.dense_width > 0) {
-      linear_unit::weight_gradients(w.dense_, logit_gradients, w.gradients_.values(1));
+      linear_unit::add_weight_gradients(w.dense_, logit_gradients, w.gradients_.values(1));
     }
     return pooled_gradients;
   }

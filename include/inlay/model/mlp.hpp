@@ -25,13 +25,18 @@ class mlp {
  public:
   using tensor_span = span<matrix_view<float const> const>;
 
-  /// Activations and their gradients, a matrix for each layer; one per thread.
-  class workspace {
+  /// What `forward` leaves for `backward`: a matrix for each layer.
+  class activations {
    private:
     friend class mlp;
+    std::vector<aligned_matrix> outputs_;  // by layer: (rows, its width)
+  };
 
-    std::vector<aligned_matrix> outputs_;           // by layer: (rows, its width)
-    std::vector<aligned_matrix> output_gradients_;  // by layer, behind the ReLU
+  /// Memory for the time of a call; one per thread.
+  class scratch {
+   private:
+    friend class mlp;
+    std::vector<aligned_matrix> output_gradients_;  // by layer: (rows, its width), behind the ReLU
     aligned_matrix input_gradients_;                // (rows, input width)
     gemm_workspace packing_;
   };
@@ -76,43 +81,41 @@ class mlp {
     }
   }
 
-  /// (rows, input width) → (rows, output width), in the workspace; without layers the input itself.
+  /// (rows, input width) → (rows, output width), in `kept`; without layers it is the input itself.
   [[nodiscard]] matrix_view<float const> forward(tensor_span parameters,
-                                                 matrix_view<float const> input,
-                                                 workspace& w) const {
-    w.outputs_.resize(layers());
+                                                 matrix_view<float const> input, activations& kept,
+                                                 scratch& memory) const {
+    kept.outputs_.resize(layers());
     for (std::size_t layer = 0; layer < layers(); ++layer) {
-      w.outputs_[layer].resize(input.rows, widths_[layer]);
-      auto const output = w.outputs_[layer].view();
+      kept.outputs_[layer].resize(input.rows, widths_[layer]);
+      auto const output = kept.outputs_[layer].view();
       fill_rows(output, parameters[2 * layer + 1].data);
-      add_product(input, parameters[2 * layer], output, w.packing_);
+      add_product(input, parameters[2 * layer], output, memory.packing_);
       rectify(output);
       input = output;
     }
     return input;
   }
 
-  /// Gradient of the input of the last `forward`, in the workspace; overwrites the parameters'
-  /// gradients. Without layers it is `gradient`, that of the output.
+  /// Adds to the parameters' gradients; returns the input's, in `memory`. `gradient` is the
+  /// output's, `input` and `kept` are those of `forward`. Without layers it returns `gradient`.
   [[nodiscard]] matrix_view<float const> backward(
-      tensor_span parameters, matrix_view<float const> input, matrix_view<float const> gradient,
-      span<matrix_view<float> const> parameter_gradients, workspace& w) const {
-    w.output_gradients_.resize(layers());
+      tensor_span parameters, matrix_view<float const> input, activations const& kept,
+      matrix_view<float const> gradient, span<matrix_view<float> const> parameter_gradients,
+      scratch& memory) const {
+    memory.output_gradients_.resize(layers());
     for (auto layer = layers(); layer-- > 0;) {
-      w.output_gradients_[layer].resize(input.rows, widths_[layer]);
-      auto const masked = w.output_gradients_[layer].view();
-      mask(std::as_const(w.outputs_[layer]).view(), gradient, masked,
-           parameter_gradients[2 * layer + 1].data);
+      memory.output_gradients_[layer].resize(input.rows, widths_[layer]);
+      auto const masked = memory.output_gradients_[layer].view();
+      mask(kept.outputs_[layer].view(), gradient, masked, parameter_gradients[2 * layer + 1].data);
 
-      auto const below = layer == 0 ? input : std::as_const(w.outputs_[layer - 1]).view();
-      auto const weight_gradients = parameter_gradients[2 * layer];
-      std::fill_n(weight_gradients.data, weight_gradients.size(), 0.0F);
-      add_product(transposed{below}, masked, weight_gradients, w.packing_);
+      auto const below = layer == 0 ? input : kept.outputs_[layer - 1].view();
+      add_product(transposed{below}, masked, parameter_gradients[2 * layer], memory.packing_);
 
-      auto& target = layer == 0 ? w.input_gradients_ : w.output_gradients_[layer - 1];
+      auto& target = layer == 0 ? memory.input_gradients_ : memory.output_gradients_[layer - 1];
       target.resize(below.rows, below.cols);
       fill_zero(target.view());
-      add_product(masked, transposed{parameters[2 * layer]}, target.view(), w.packing_);
+      add_product(masked, transposed{parameters[2 * layer]}, target.view(), memory.packing_);
       gradient = target.view();
     }
     return gradient;
@@ -142,11 +145,10 @@ class mlp {
     }
   }
 
-  /// masked = gradient where the ReLU let its input through; sums = masked summed over rows.
+  /// masked = gradient where the ReLU let its input through; sums += masked summed over rows.
   /// `masked` may be `gradient` itself.
   static void mask(matrix_view<float const> output, matrix_view<float const> gradient,
                    matrix_view<float> masked, float* sums) noexcept {
-    std::fill_n(sums, masked.cols, 0.0F);
     for (std::size_t r = 0; r < masked.rows; ++r) {
       auto const* const out = output.data + r * output.stride;
       auto const* const in = gradient.data + r * gradient.stride;

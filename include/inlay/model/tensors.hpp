@@ -3,6 +3,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/views.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -51,9 +52,7 @@ class tensors {
     return {views_[at].data, views_[at].size()};
   }
 
-  /// All matrices at once, with the zeros that pad them.
-  [[nodiscard]] span<float> flat() noexcept { return memory_.view(); }
-  [[nodiscard]] span<float const> flat() const noexcept { return memory_.view(); }
+  void set_zero() noexcept { std::fill(memory_.begin(), memory_.end(), 0.0F); }
 
   [[nodiscard]] std::vector<tensor_shape> shapes() const {
     std::vector<tensor_shape> all;
