@@ -19,8 +19,8 @@ using any_pooling = inlay::one_of<inlay::sum, inlay::mean>;
 TEST_CASE("sum and mean: the laws of pooling hold") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
-    inlay::testing::check_pooling_laws(inlay::sum{}, seed);
-    inlay::testing::check_pooling_laws(inlay::mean{}, seed);
+    inlay::testing::check_pooling(inlay::sum{}, seed);
+    inlay::testing::check_pooling(inlay::mean{}, seed);
   }
 }
 
@@ -123,7 +123,7 @@ struct mean_without_care {
 };
 
 TEST_CASE("pooling laws: a factor that is not finite is found") {
-  CHECK_THROWS_WITH_AS(inlay::testing::check_pooling_laws(mean_without_care{}),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_pooling(mean_without_care{}),
                        doctest::Contains("give a finite factor"), inlay::error);
 }
 

@@ -16,7 +16,7 @@ namespace {
 TEST_CASE("raw: the laws of a codec hold, without any loss") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    inlay::testing::check_codec_laws(inlay::raw{}, inlay::testing::lossless{}, seed);
+    inlay::testing::check_codec(inlay::raw{}, inlay::testing::lossless{}, seed);
   }
 }
 
@@ -76,15 +76,15 @@ struct quiets : inlay::raw {
 
 TEST_CASE("codec laws: each breach is found and named") {
   inlay::testing::lossless const exact;
-  CHECK_THROWS_WITH_AS(inlay::testing::check_codec_laws(forgets_last_column{}, exact),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_codec(forgets_last_column{}, exact),
                        doctest::Contains("within its bound"), inlay::error);
-  CHECK_THROWS_WITH_AS(inlay::testing::check_codec_laws(writes_behind{}, exact),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_codec(writes_behind{}, exact),
                        doctest::Contains("write nothing outside its buffer"), inlay::error);
-  CHECK_THROWS_WITH_AS(inlay::testing::check_codec_laws(takes_longer_input{}, exact),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_codec(takes_longer_input{}, exact),
                        doctest::Contains("refuse bytes with one more at the end"), inlay::error);
-  CHECK_THROWS_WITH_AS(inlay::testing::check_codec_laws(quiets{}, exact),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_codec(quiets{}, exact),
                        doctest::Contains("within its bound"), inlay::error);
-  inlay::testing::check_codec_laws(quiets{}, [](inlay::matrix_view<float const>) { return 0.0; });
+  inlay::testing::check_codec(quiets{}, [](inlay::matrix_view<float const>) { return 0.0; });
 }
 
 }  // namespace

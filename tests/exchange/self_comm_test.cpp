@@ -11,7 +11,7 @@ namespace {
 
 TEST_CASE("self_comm: the laws of a communicator hold") {
   inlay::self_comm comm;
-  inlay::testing::check_communicator_laws(comm);
+  inlay::testing::check_communicator(comm);
 }
 
 TEST_CASE("self_comm: counts that differ are a sentence, and nothing is copied") {
@@ -47,7 +47,7 @@ struct lossy_comm : inlay::self_comm {
 
 TEST_CASE("communicator laws: a lost byte is found and named") {
   lossy_comm comm;
-  CHECK_THROWS_WITH_AS(inlay::testing::check_communicator_laws(comm),
+  CHECK_THROWS_WITH_AS(inlay::testing::check_communicator(comm),
                        doctest::Contains("what each rank sent"), inlay::error);
 }
 

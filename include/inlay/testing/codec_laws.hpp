@@ -237,7 +237,7 @@ void check_broken_bytes(Codec const& codec, law_matrix const& rows, std::vector<
 /// the law that does not hold. `bound` is `lossless{}`, or says for rows (matrix_view<float const>)
 /// the most by which a finite value may differ when it comes back.
 template <codec Codec, class Bound>
-void check_codec_laws(Codec const& codec, Bound const& bound, std::uint64_t seed = 1) {
+void check_codec(Codec const& codec, Bound const& bound, std::uint64_t seed = 1) {
   struct {
     std::size_t rows;
     std::size_t cols;

@@ -156,7 +156,7 @@ void check_refusals(Comm& comm) {
 /// Checks the laws of `communicator` that need no failing peer; throws `error` with the law that
 /// does not hold. All ranks call it together, each with its own communicator.
 template <communicator Comm>
-void check_communicator_laws(Comm& comm) {
+void check_communicator(Comm& comm) {
   detail::communicator_owes(comm.size() > 0 && comm.rank() < comm.size(), "number its ranks from 0",
                             comm.rank());
   for (std::size_t round = 0; round < 4; ++round) {

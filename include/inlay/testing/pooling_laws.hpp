@@ -297,7 +297,7 @@ void check_pooled_fields(std::vector<Pooling> const& poolings, std::uint64_t see
 
 /// Checks all laws of one pooling, over three fields of which two read the same table.
 template <pooling Pooling>
-void check_pooling_laws(Pooling const& pooling, std::uint64_t seed = 1) {
+void check_pooling(Pooling const& pooling, std::uint64_t seed = 1) {
   for (auto const weight_sum : {0.0F, 0.5F, 3.0F, -2.0F}) {
     auto const factor = pooling.factor(3, weight_sum);
     if (!std::isfinite(factor)) detail::pooling_breaks("give a finite factor", seed);
