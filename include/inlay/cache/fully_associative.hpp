@@ -25,9 +25,7 @@ class cached_rows {
   using key = typename Store::key;
 
   cached_rows(Cache const& cache, std::size_t capacity, Store store)
-      : store_(std::move(store)), slots_(make_policy_slots(cache, capacity)) {
-    expects(capacity > 0, "a cache needs at least one row");
-    expects(capacity < no_way, "a cache holds at most 2^32 - 2 rows");
+      : store_(std::move(store)), slots_(make_policy_slots(cache, checked(capacity))) {
     auto const layout = store_.layout();
     weights_ = plane(layout.dim, capacity);
     state_ = plane(layout.state, capacity);
@@ -49,23 +47,29 @@ class cached_rows {
   /// then.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
                     step_id step, row_refs& refs) {
-    find_hits(keys, refs);
-    require_room(keys.size());
-    row_traffic traffic{
-        .unique = keys.size(), .hits = keys.size() - missed_.size(), .misses = missed_.size()};
-    homes_.resize(missed_.size());
-    traffic.created =
-        store_.find_or_create(exec, std::as_const(missed_keys_).view(), homes_.view());
-
-    victims_.clear();
-    with_policy(slots_, [&](auto& policy) {
-      mark_hits(policy, keys, counts, step, refs);
-      place_misses(policy, counts, step, refs);
-    });
+    row_traffic traffic{.unique = keys.size()};
+    bool planning = false;
+    try {
+      find_hits(keys, refs);
+      require_room(keys.size());
+      traffic.created =
+          store_.find_or_create(exec, std::as_const(missed_keys_).view(), homes_.view());
+      planning = true;
+      with_policy(slots_, [&](auto& policy) {
+        mark_hits(policy, keys, counts, step, refs);
+        place_misses(policy, counts, step, refs);
+      });
+    } catch (...) {
+      if (planning) abandon(exec, refs);
+      refs.slots.clear();  // so that to release them is harmless
+      throw;
+    }
     // Victims leave before anything is fetched: a slot is overwritten only after its row is safe.
     write_back(exec, std::as_const(victims_).view());
     fetch(exec, refs);
     refer(refs);
+    traffic.misses = missed_.size();
+    traffic.hits = keys.size() - missed_.size();
     traffic.evictions = traffic.write_backs = victims_.size();
     return traffic;
   }
@@ -120,6 +124,12 @@ class cached_rows {
     }
   };
 
+  [[nodiscard]] static std::size_t checked(std::size_t capacity) {
+    expects(capacity > 0, "a cache needs at least one row");
+    expects(capacity < no_way, "a cache holds at most 2^32 - 2 rows");
+    return capacity;
+  }
+
   [[nodiscard]] static plane_type plane(std::size_t width, std::size_t capacity) {
     auto const stride = (width + 3) / 4 * 4;
     return {buffer<float>(stride * capacity), stride, width};
@@ -135,7 +145,7 @@ class cached_rows {
     index_.find_each(keys, [&](std::size_t u, std::uint32_t slot) {
       refs.slots[u] = slot;
       if (slot != absent) {
-        shared_ += owners_[slot].pins != 0 ? 1 : 0;
+        if (owners_[slot].pins != 0) ++shared_;
       } else {
         missed_.push_back(static_cast<std::uint32_t>(u));
         missed_keys_.push_back(keys[u]);
@@ -145,7 +155,10 @@ class cached_rows {
 
   /// Throws unless the step's rows fit beside those pinned by steps in flight.
   void require_room(std::size_t rows) {
-    victims_.resize(missed_.size());  // nothing may fail for want of memory once the plan has begun
+    // Nothing may fail for want of memory once the plan has begun.
+    homes_.resize(missed_.size());
+    victims_.resize(missed_.size());
+    victims_.clear();
     auto const available = capacity() - pinned_ + shared_;
     if (rows > available) {
       fail("a step needs " + std::to_string(rows) + " rows of width " +
@@ -193,6 +206,18 @@ class cached_rows {
     index_.erase(owners_[slot].row);
     victims_.push_back({slot, owners_[slot].home});
     return slot;
+  }
+
+  /// Ends a plan that the policy could not finish: what was placed is fetched and stays, unpinned.
+  void abandon(host_exec const& exec, row_refs& refs) {
+    write_back(exec, std::as_const(victims_).view());
+    while (!missed_.empty() && refs.slots[missed_[missed_.size() - 1]] == absent) {
+      missed_.resize(missed_.size() - 1);
+    }
+    fetch(exec, refs);
+    auto* const placed = std::remove(refs.slots.begin(), refs.slots.end(), absent);
+    refs.slots.resize(static_cast<std::size_t>(placed - refs.slots.begin()));
+    release(refs);
   }
 
   void write_back(host_exec const& exec, span<eviction const> rows) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
@@ -35,7 +36,9 @@ struct shape {
     expects(fields <= std::numeric_limits<std::uint16_t>::max(), "there are at most 65,535 tables");
     shape result;
     for (std::size_t field = 0; field < fields; ++field) {
-      result.tables.push_back({.name = "C" + std::to_string(field + 1), .dim = dim});
+      auto name = std::string("C");
+      name += std::to_string(field + 1);  // "C" + ... draws a false warning from g++ 12
+      result.tables.push_back({.name = std::move(name), .dim = dim});
       result.field_tables.push_back(static_cast<table_id>(field));
     }
     return result;

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <inlay/core/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+/// What a run of train_ctr is told. A value that was not given is chosen by `complete`.
+struct train_options {
+  std::string data = "synthetic";
+  std::string model = "deepfm";
+  std::optional<std::uint64_t> rows;
+  std::optional<std::size_t> dim;
+  std::vector<std::size_t> hidden{64, 32};
+  std::size_t batch = 256;
+  std::uint64_t epochs = 1;
+  std::optional<std::uint64_t> steps;
+  std::string optimizer = "adagrad";
+  std::optional<float> rate;
+  std::optional<float> initial_scale;
+  std::optional<float> initial_accumulator;
+  std::size_t cache_rows = 0;
+  std::optional<std::string> cache;
+  std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  bool fixed_sums = false;
+  std::uint64_t seed = 1;
+  std::optional<std::string> split;
+  bool skip_bad_lines = false;
+  std::string report;
+  std::string save_parameters;
+
+  [[nodiscard]] bool is_file() const { return data != "synthetic"; }
+
+  /// Refuses what contradicts itself and fills in what was left open.
+  void complete() {
+    using inlay::expects;
+    expects(!rows || !is_file(), "--rows sizes synthetic data; a file has the rows it has");
+    expects(!skip_bad_lines || is_file(),
+            "--skip-bad-lines needs a file; synthetic data has no lines");
+    expects(!cache || cache_rows > 0,
+            "--cache names a policy, but there is no cache: add --cache-rows");
+    expects(!dim || model != "lr" || *dim == 1,
+            "--model lr has one weight per id: leave --dim out");
+    expects(model != "deepfm" || !dim || *dim > 1,
+            "--model deepfm needs --dim 2 or more: a linear weight and one factor");
+    rows = rows.value_or(100'000);
+    dim = dim.value_or(model == "lr" ? 1 : 16);
+    cache = cache.value_or("lru");
+    split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
+    rate = rate.value_or(optimizer == "sgd" ? 0.5F : 0.05F);
+    initial_scale = initial_scale.value_or(0.01F);
+    initial_accumulator = initial_accumulator.value_or(0.0F);
+  }
+};
+
+/// Says what train_ctr understands.
+inline void describe(CLI::App& app, train_options& options) {
+  app.add_option("--data", options.data, "synthetic, criteo:FILE (TSV) or movielens:FILE (CSV)")
+      ->capture_default_str();
+  app.add_option("--model", options.model, "lr: logistic regression; deepfm")
+      ->check(CLI::IsMember({"lr", "deepfm"}))
+      ->capture_default_str();
+  app.add_option("--rows", options.rows, "rows of synthetic data [100000]")
+      ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40U));
+  app.add_option("--dim", options.dim, "columns of an embedding row; lr has one [16]")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--hidden", options.hidden, "units of each hidden layer of deepfm")
+      ->check(CLI::Range(1, 65536))
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--batch", options.batch, "samples of a global batch")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  app.add_option("--epochs", options.epochs, "times that all training samples are seen")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--steps", options.steps,
+                 "stop after so many global batches, before --epochs end");
+  app.add_option("--optimizer", options.optimizer, "sgd, adagrad or rowwise_adagrad")
+      ->check(CLI::IsMember({"sgd", "adagrad", "rowwise_adagrad"}))
+      ->capture_default_str();
+  app.add_option("--lr", options.rate, "learning rate [0.05; sgd 0.5]")->check(CLI::PositiveNumber);
+  app.add_option("--initial-accumulator", options.initial_accumulator,
+                 "what squared gradients are added to; larger makes steps of rare ids smaller")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--initial-scale", options.initial_scale,
+                 "new rows are uniform within +- this [0.01]")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--cache-rows", options.cache_rows,
+                 "rows of the cache; 0: rows are used in the table")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--cache", options.cache, "cache policy: lru or sieve [lru]")
+      ->check(CLI::IsMember({"lru", "sieve"}));
+  app.add_option("--threads", options.threads, "threads; all of the machine unless said otherwise")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--fixed-sums", options.fixed_sums, "same bits for any number of threads");
+  app.add_option("--seed", options.seed, "of data, split, shuffles and first weights")
+      ->capture_default_str();
+  app.add_option(
+         "--split", options.split,
+         "hold back 20 % for testing: random, or time (the last) [movielens random, else time]")
+      ->check(CLI::IsMember({"random", "time"}));
+  app.add_flag("--skip-bad-lines", options.skip_bad_lines, "count bad lines of a file and go on");
+  app.add_option("--report", options.report, "write the figures to this JSON file");
+  app.add_option(
+      "--save-parameters", options.save_parameters,
+      "write ids and rows in order, then dense parameters, so that cmp compares two runs");
+}
