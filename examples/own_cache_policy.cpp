@@ -1,6 +1,8 @@
 // A cache policy of one's own: written here, checked by the library's laws, and plugged into a
 // trainer.
 
+#include "example_report.hpp"
+
 #include <inlay/batch/loader.hpp>
 #include <inlay/batch/split.hpp>
 #include <inlay/batch/synthetic.hpp>
@@ -10,8 +12,6 @@
 #include <inlay/model/log_loss.hpp>
 #include <inlay/model/logistic_regression.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
-
-#include <cstdio>
 
 namespace {
 
@@ -82,11 +82,13 @@ double hit_rate(inlay::synthetic const& clicks, Policy policy) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  auto report = example_report("A cache policy of one's own beside LRU.", argc, argv);
   inlay::testing::check_cache_policy(second_chance{});
-  std::printf("second_chance keeps the laws of a cache policy\n");
+  report.add("laws", std::string("kept"));
 
   auto const clicks = inlay::synthetic({.rows = 50'000});
-  std::printf("hits per unique id, 4000 rows: second_chance %.3f, lru %.3f\n",
-              hit_rate(clicks, second_chance{}), hit_rate(clicks, inlay::lru{}));
+  report.add("second_chance_hit_rate", hit_rate(clicks, second_chance{}));
+  report.add("lru_hit_rate", hit_rate(clicks, inlay::lru{}));
+  report.show();
 }

@@ -1,10 +1,10 @@
 // Trains a click model on real or generated data through composed parts, and says how good it is
 // beside what is possible. `train_ctr --help` lists what can be chosen.
 
+#include "example_report.hpp"
 #include "save_parameters.hpp"
 #include "train_data.hpp"
 #include "train_options.hpp"
-#include "train_report.hpp"
 #include "training.hpp"
 
 #include <inlay/cache/lru.hpp>
@@ -64,7 +64,7 @@ any_network network_of(train_options const& options, train_data const& data) {
                         .seed = options.seed});
 }
 
-void add_quality(train_report& report, scored const& test,
+void add_quality(example_report& report, scored const& test,
                  std::optional<std::vector<float>> const& oracle) {
   report.add("test_auc", inlay::auc(test.logits, test.labels));
   if (oracle) report.add("oracle_auc", inlay::auc(*oracle, test.labels));
@@ -73,7 +73,7 @@ void add_quality(train_report& report, scored const& test,
   report.add("base_log_loss", inlay::base_log_loss(test.labels));
 }
 
-void add_cost(train_report& report, inlay::report const& figures, double seconds) {
+void add_cost(example_report& report, inlay::report const& figures, double seconds) {
   auto const share = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
@@ -99,14 +99,13 @@ void run(Trainer& trainer, train_options const& options, train_data& data) {
         auto const seconds =
             train(trainer, network, data.train(),
                   options.steps.value_or(std::numeric_limits<std::uint32_t>::max()));
-        train_report report;
+        example_report report(options.report);
         report.add("model", options.model);
         report.add("seed", options.seed);
         add_quality(report, score(trainer, network, data.test()), oracle);
         add_cost(report, trainer.figures(), seconds);
         if (data.skipped_lines() > 0) report.add("skipped_lines", data.skipped_lines());
-        report.print();
-        if (!options.report.empty()) report.write(options.report);
+        report.show();
         if (!options.save_parameters.empty()) {
           save_parameters(trainer, network.parameters(), options.save_parameters);
         }

@@ -20,7 +20,7 @@ struct train_options {
   std::optional<std::size_t> dim;
   std::vector<std::size_t> hidden{64, 32};
   std::size_t batch = 256;
-  std::uint64_t epochs = 1;
+  std::uint64_t epochs = 4;
   std::optional<std::uint64_t> steps;
   std::string optimizer = "adagrad";
   std::optional<float> rate;
@@ -54,9 +54,9 @@ struct train_options {
     dim = dim.value_or(model == "lr" ? 1 : 16);
     cache = cache.value_or("lru");
     split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
-    rate = rate.value_or(optimizer == "sgd" ? 0.5F : 0.05F);
+    rate = rate.value_or(optimizer == "sgd" ? 0.5F : 0.1F);
     initial_scale = initial_scale.value_or(0.01F);
-    initial_accumulator = initial_accumulator.value_or(0.0F);
+    initial_accumulator = initial_accumulator.value_or(0.01F);
   }
 };
 
@@ -86,9 +86,10 @@ inline void describe(CLI::App& app, train_options& options) {
   app.add_option("--optimizer", options.optimizer, "sgd, adagrad or rowwise_adagrad")
       ->check(CLI::IsMember({"sgd", "adagrad", "rowwise_adagrad"}))
       ->capture_default_str();
-  app.add_option("--lr", options.rate, "learning rate [0.05; sgd 0.5]")->check(CLI::PositiveNumber);
-  app.add_option("--initial-accumulator", options.initial_accumulator,
-                 "what squared gradients are added to; larger makes steps of rare ids smaller")
+  app.add_option("--lr", options.rate, "learning rate [0.1; sgd 0.5]")->check(CLI::PositiveNumber);
+  app.add_option(
+         "--initial-accumulator", options.initial_accumulator,
+         "what squared gradients are added to; larger makes steps of rare ids smaller [0.01]")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--initial-scale", options.initial_scale,
                  "new rows are uniform within +- this [0.01]")

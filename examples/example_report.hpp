@@ -1,10 +1,14 @@
 #pragma once
 
+#include <inlay/core/error.hpp>
 #include <inlay/engine/report.hpp>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -13,8 +17,22 @@
 
 /// The figures of a run: printed as a table, written as JSON, in the order in which they were
 /// added.
-class train_report {
+class example_report {
  public:
+  /// Figures that go to `path`, or nowhere else if it is empty.
+  explicit example_report(std::string path) : path_(std::move(path)) {}
+
+  /// For programs that understand `--report FILE` and nothing else.
+  example_report(char const* about, int argc, char** argv) {
+    CLI::App app(about);
+    app.add_option("--report", path_, "write the figures to this JSON file");
+    try {
+      app.parse(argc, argv);
+    } catch (CLI::ParseError const& end) {
+      std::exit(app.exit(end));
+    }
+  }
+
   void add(std::string const& key, double value, std::string const& text) {
     json_[key] = value;
     lines_.emplace_back(words(key), text);
@@ -51,17 +69,16 @@ class train_report {
 
   void title(std::string text) { lines_.emplace_back(std::move(text), ""); }
 
-  void print() const {
+  /// Prints the table and writes the file.
+  void show() const {
     std::printf("\n");
     for (auto const& [name, text] : lines_) {
       std::printf("%-22s %s\n", name.c_str(), text.c_str());
     }
-  }
-
-  void write(std::string const& path) const {
-    std::ofstream file(path);
+    if (path_.empty()) return;
+    std::ofstream file(path_);
     file << json_.dump(2) << '\n';
-    if (!file.flush()) inlay::fail("the report could not be written to " + path);
+    if (!file.flush()) inlay::fail("the report could not be written to " + path_);
   }
 
  private:
@@ -74,6 +91,7 @@ class train_report {
     return key;
   }
 
+  std::string path_;
   nlohmann::ordered_json json_;
   std::vector<std::pair<std::string, std::string>> lines_;
 };
