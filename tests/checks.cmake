@@ -34,3 +34,11 @@ if(INLAY_FORMAT_CHECK AND INLAY_BACKEND STREQUAL "host" AND NOT INLAY_SANITIZE
    AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_test(NAME format COMMAND ${INLAY_FORMAT_CHECK})
 endif()
+
+# What the README shows is what the example says, and the umbrella leaves no header out.
+add_test(NAME readme
+         COMMAND ${CMAKE_COMMAND} "-DREADME=${PROJECT_SOURCE_DIR}/README.md"
+                 "-DEXAMPLE=${PROJECT_SOURCE_DIR}/examples/quickstart.cpp" -P
+                 "${PROJECT_SOURCE_DIR}/cmake/check_readme.cmake")
+add_test(NAME umbrella COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}/include/inlay" -P
+                               "${PROJECT_SOURCE_DIR}/cmake/check_umbrella.cmake")
