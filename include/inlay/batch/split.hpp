@@ -5,6 +5,7 @@
 #include <inlay/core/permutation.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -52,8 +53,9 @@ template <sized_source Source>
   std::vector<std::uint64_t> order(source.size());
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   if constexpr (timed_source<Source>) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint64_t left, std::uint64_t right) {
-      return source.timestamp(left) < source.timestamp(right);
+    // With the number as the tie-break no stable sort is needed, nor the second copy that it makes.
+    std::sort(order.begin(), order.end(), [&](std::uint64_t left, std::uint64_t right) {
+      return std::pair(source.timestamp(left), left) < std::pair(source.timestamp(right), right);
     });
   }
   return detail::cut(std::move(order), train_share);

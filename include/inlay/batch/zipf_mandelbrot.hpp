@@ -23,8 +23,8 @@ class zipf_mandelbrot {
     expects(exponent > 0, "the exponent of a Zipf-Mandelbrot distribution must be positive");
     first_ = integral(1.5) - height(1);
     last_ = integral(ranks + 0.5);
-    // Left of its rank by up to this much a draw is under the bar for sure: the distance is least for
-    // rank 2, and all that is drawn for rank 1 is under its bar.
+    // Left of its rank by up to this much a draw is under the bar for sure: the distance is least
+    // for rank 2, and all that is drawn for rank 1 is under its bar.
     sure_ = 2 - inverse(integral(2.5) - height(2));
   }
 
