@@ -5,6 +5,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/one_of.hpp>
+#include <inlay/core/row_math.hpp>
 #include <inlay/vsid/keys.hpp>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ struct bag_list {
   buffer<std::uint32_t> places;      // (n), the same for every occurrence
   buffer<float> factors;             // (n) weight times pooling factor, or empty: all one
   buffer<std::uint32_t> chunk_ends;  // (chunks), the first occurrence behind each chunk
+  float greatest_factor = 1.0F;      // by magnitude; not finite if one is not
 
   [[nodiscard]] std::size_t size() const noexcept { return bag_places.size(); }
 };
@@ -131,6 +133,8 @@ void collect_bags(host_exec const& exec, batch_view const& batch,
   exec.for_each(runs.size(), [&](std::size_t i) {
     detail::fill_run<Keys>(batch, fields[runs[i].field], runs[i], stride, bags, keys.data());
   });
+  bags.greatest_factor =
+      plain ? 1.0F : greatest_magnitude(bags.factors.data(), bags.factors.size());
 }
 
 }  // namespace inlay::inline INLAY_ABI

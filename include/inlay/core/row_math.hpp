@@ -2,7 +2,9 @@
 
 #include <inlay/core/config.hpp>
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -72,6 +74,17 @@ INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
     sum += one;
   }
   return sum == 0.0F;
+}
+
+/// The greatest |value|, zero of none; not finite if any value is not. Host only. // (count)
+[[nodiscard]] inline float greatest_magnitude(float const* values, std::size_t count) noexcept {
+  // Without their sign, floats are ordered as integers, infinity and NaN above all.
+  std::uint32_t greatest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto const bits = std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffU;
+    greatest = bits > greatest ? bits : greatest;
+  }
+  return std::bit_cast<float>(greatest);
 }
 
 }  // namespace inlay::inline INLAY_ABI

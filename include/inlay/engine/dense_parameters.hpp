@@ -68,10 +68,10 @@ class dense_parameters {
     }
   }
 
-  /// Adds the gradients of `chunks` chunks along the tree over their numbers, multiplies by
-  /// `factor`, and moves the parameters. // chunk_gradients (chunks, size)
-  void apply(host_exec const& exec, Optimizer const& optimizer, float* chunk_gradients,
-             std::size_t chunks, float factor, update_context const& context) {
+  /// Adds the gradients of `chunks` chunks along the tree over their numbers, in place, and
+  /// multiplies by `factor`: the first chunk's become the sums. Throws if one is not finite. //
+  /// chunk_gradients (chunks, size)
+  void sum(host_exec const& exec, float* chunk_gradients, std::size_t chunks, float factor) const {
     exec.for_pieces(size_, 4096, [&](std::size_t first, std::size_t last) {
       for (std::size_t half = 1; half < chunks; half *= 2) {
         for (std::size_t chunk = 0; chunk + half < chunks; chunk += 2 * half) {
@@ -81,6 +81,16 @@ class dense_parameters {
       }
       scale(chunk_gradients + first, factor, last - first);
     });
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      if (!all_finite(chunk_gradients + tensors_[t].first, tensors_[t].values.size())) {
+        fail("the summed gradient of attached parameter " + std::to_string(t) + " is not finite");
+      }
+    }
+  }
+
+  /// Moves the parameters against `sums`. // (size)
+  void apply(host_exec const& exec, Optimizer const& optimizer, float const* sums,
+             update_context const& context) {
     visit(optimizer, [&](auto const& rule) {
       for (auto& each : tensors_) {
         auto const [rows, cols] = std::pair{each.values.rows, each.values.cols};
@@ -90,7 +100,7 @@ class dense_parameters {
                             rule.update(
                                 each.values.row(row),
                                 {each.state.data() + row * each.state_floats, each.state_floats},
-                                {chunk_gradients + each.first + row * cols, cols}, context);
+                                {sums + each.first + row * cols, cols}, context);
                           }
                         });
       }

@@ -3,6 +3,7 @@
 #include <inlay/batch/batch.hpp>
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/error.hpp>
+#include <inlay/core/row_math.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
@@ -12,7 +13,9 @@
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +82,8 @@ class engine : detail::part_checks<Parts> {
   /// Both belong to the caller and stay where they are.
   void attach(span<matrix_view<float> const> parameters,
               span<matrix_view<float const> const> gradients) {
-    expects(report_.steps == 0, "attach parameters before the first step");
+    expects(begun_ == std::chrono::steady_clock::time_point{},
+            "attach parameters before the first step");
     dense_.attach(parts_.optimizer, parameters, gradients);
   }
 
@@ -93,6 +97,7 @@ class engine : detail::part_checks<Parts> {
       detail::stage_timer const timer(report_, stage::load);
       batch = stream.read(range);
     }
+    expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
     auto begun = begin(batch);
     cursor_ = range.last;
     return begun;
@@ -269,7 +274,17 @@ class engine : detail::part_checks<Parts> {
   void update(work_type& work) {
     auto const factor = 1.0F / static_cast<float>(work.rows);
     {
+      detail::stage_timer const timer(report_, stage::dense);
+      dense_.sum(exec(), work.dense_gradients.data(), work.chunks, factor);
+    }
+    {
       detail::stage_timer const timer(report_, stage::update);
+      // Before anything moves: a step is applied as a whole or not at all.
+      auto const greatest = greatest_magnitude(work.greatest.data(), work.chunks);
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        groups_[g].require_finite_sums(exec(), work.groups[g], work.pooled_gradient.data(),
+                                       greatest);
+      }
       visit(parts_.optimizer, [&](auto const& rule) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
           groups_[g].update(exec(), rule, work.groups[g], work.pooled_gradient.data(), factor,
@@ -278,7 +293,7 @@ class engine : detail::part_checks<Parts> {
       });
     }
     detail::stage_timer const timer(report_, stage::dense);
-    dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(), work.chunks, factor,
+    dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(),
                  {.step = step_, .rate_factor = shape_.dense_learning_rate_factor});
   }
 
@@ -288,12 +303,17 @@ class engine : detail::part_checks<Parts> {
     auto const [first, last] = work.rows_of(number);
     expects(pooled_gradient.rows == last - first && pooled_gradient.cols == work.stride,
             "the gradient of pooled embeddings must have their shape");
+    work.came_back[number] = 0;
+    auto greatest = 0.0F;
     for (auto row = first; row < last; ++row) {
       auto* const into = work.pooled_gradient.data() + row * work.stride;
       std::copy_n(pooled_gradient.row(row - first).data(), work.stride, into);
-      if (!all_finite(into, work.stride)) [[unlikely]]
+      auto const size = greatest_magnitude(into, work.stride);
+      if (!std::isfinite(size)) [[unlikely]]
         refuse(work, row);
+      greatest = std::max(greatest, size);
     }
+    work.greatest[number] = greatest;
     dense_.keep(parameter_gradients, work.dense_gradients.data() + number * dense_.size());
     work.came_back[number] = 1;
   }

@@ -3,6 +3,7 @@
 #include <inlay/bag/backward.hpp>
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/bag/forward.hpp>
+#include <inlay/core/row_math.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/optim/row_optimizer.hpp>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,32 +81,45 @@ class row_group {
               pooled);
   }
 
-  /// Sums every row's gradient, multiplies it by `factor`, and moves the row: one pass over the
-  /// step's rows, each by one thread. A sum that is not finite moves nothing and is an error that
-  /// names the row.
-  template <class Rule>
-  void update(host_exec const& exec, Rule const& rule, work_type& work,
-              float const* pooled_gradient, float factor, step_id step) const {
+  /// Throws, and names the row, if the sum of a row's gradients is not finite; `greatest` is the
+  /// greatest pooled gradient by magnitude. As a rule that alone says that no sum can overflow, and
+  /// none is formed.
+  void require_finite_sums(host_exec const& exec, work_type const& work,
+                           float const* pooled_gradient, float greatest) const {
+    // With room for the rounding of each addition.
+    if (4.0 * greatest * work.bags.greatest_factor * static_cast<double>(work.keys.size()) <
+        std::numeric_limits<float>::max()) {
+      return;
+    }
     auto const rows = work.plan.size();
     std::atomic<std::size_t> broken{rows};
     exec.for_pieces(rows, 512, [&](std::size_t first, std::size_t last) {
       row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
       for (auto v = first; v < last; ++v) {
+        if (!all_finite(gradient_of(v), dim_)) note_lowest(broken, v);
+      }
+    });
+    if (broken < rows) {
+      fail("the summed gradient of " + describe(work.plan.unique[broken]) + " is not finite");
+    }
+  }
+
+  /// Sums every row's gradient, multiplies it by `factor`, and moves the row: one pass over the
+  /// step's rows, each by one thread.
+  template <class Rule>
+  void update(host_exec const& exec, Rule const& rule, work_type& work,
+              float const* pooled_gradient, float factor, step_id step) const {
+    exec.for_pieces(work.plan.size(), 512, [&](std::size_t first, std::size_t last) {
+      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
+      for (auto v = first; v < last; ++v) {
         auto* const gradient = gradient_of(v);
         scale(gradient, factor, dim_);
-        if (!all_finite(gradient, dim_)) [[unlikely]] {
-          note_lowest(broken, v);
-          continue;
-        }
         auto const table = index(keys_type::table(work.plan.unique[v]));
         rule.update({work.refs.weights[v], dim_},
                     {work.refs.state[v], rows_.store().layout().state}, {gradient, dim_},
                     {.step = step, .rate_factor = rate_factors_[table]});
       }
     });
-    if (broken < rows) {
-      fail("the summed gradient of " + describe(work.plan.unique[broken]) + " is not finite");
-    }
   }
 
   /// Pools a batch for evaluation: unknown ids read their first row, nothing is created or moved.

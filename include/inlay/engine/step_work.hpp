@@ -32,6 +32,7 @@ struct step_work {
   buffer<float> weights;           // (padded rows) where padded: one for a sample, zero behind
   buffer<float> dense_gradients;   // (chunks, attached floats)
   buffer<std::uint8_t> came_back;  // (chunks), whether the chunk's gradients are here
+  buffer<float> greatest;          // (chunks), the greatest pooled gradient by magnitude
 
   /// Cuts the batch into chunks and copies what the network reads beside pooled rows, so that the
   /// caller's memory is free once the step has begun.
@@ -57,6 +58,7 @@ struct step_work {
     std::fill(weights.begin() + (padded ? rows : 0), weights.end(), 0.0F);
     dense_gradients.resize(chunks * attached);
     came_back.assign(chunks, 0);
+    greatest.assign(chunks, 0.0F);
   }
 
   [[nodiscard]] std::size_t padded_rows() const noexcept {
