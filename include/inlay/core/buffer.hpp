@@ -102,7 +102,9 @@ class buffer {
   }
 
   [[nodiscard]] static storage allocate(std::size_t count) {
-    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+    // The largest object there may be; beyond it, operator new rounds up to the alignment and
+    // wraps.
+    if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) {
       throw std::bad_alloc();
     }
     return storage(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignment})));

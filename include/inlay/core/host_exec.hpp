@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
@@ -36,17 +37,19 @@ class thread_pool {
 
   [[nodiscard]] std::size_t threads() const noexcept { return helpers_.size() + 1; }
 
-  /// Calls task(context, 0) .. task(context, count - 1) and returns when all are done. The
-  /// exception of the lowest number travels to the caller. A call from inside a task, or while
-  /// another thread uses the pool, runs here alone: no result may depend on who runs a task, so
-  /// that is only slower.
+  /// Calls task(context, 0) .. task(context, count - 1) and returns when all are done, also when
+  /// some throw: the exception of the lowest number then travels to the caller. A call from inside
+  /// a task, or while another thread uses the pool, runs here alone: no result may depend on who
+  /// runs a task, so that is only slower.
   void run(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
            void const* context) {
+    if (helpers_.empty() || count < 2 || inside()) {  // inside: the owner must not lock again
+      run_alone(count, task, context);
+      return;
+    }
     std::unique_lock const owner(use_, std::try_to_lock);
-    if (helpers_.empty() || count < 2 || inside() || !owner) {
-      for (std::size_t number = 0; number < count; ++number) {
-        task(context, number, 0);
-      }
+    if (!owner) {
+      run_alone(count, task, context);
       return;
     }
     {
@@ -73,6 +76,22 @@ class thread_pool {
     void const* context = nullptr;
     std::size_t count = 0;
   };
+
+  /// As with helpers, a task that throws does not keep the others from running.
+  static void run_alone(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
+                        void const* context) {
+    std::exception_ptr failure;
+    for (std::size_t number = 0; number < count; ++number) {
+      try {
+        task(context, number, 0);
+      } catch (...) {
+        if (!failure) failure = std::current_exception();
+      }
+    }
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+  }
 
   [[nodiscard]] static bool& inside() noexcept {
     thread_local bool within = false;
@@ -167,13 +186,14 @@ class host_exec {
       std::size_t count;
       std::size_t grain;
     } const all{body, count, std::max<std::size_t>(grain, 1)};
-    pool_->run((count + all.grain - 1) / all.grain,
-               [](void const* context, std::size_t number, std::size_t) {
-                 auto const& job = *static_cast<pieces const*>(context);
-                 auto const first = number * job.grain;
-                 job.body(first, std::min(first + job.grain, job.count));
-               },
-               &all);
+    pool_->run(
+        count / all.grain + (count % all.grain != 0 ? 1 : 0),
+        [](void const* context, std::size_t number, std::size_t) {
+          auto const& job = *static_cast<pieces const*>(context);
+          auto const first = number * job.grain;
+          job.body(first, first + std::min(job.grain, job.count - first));
+        },
+        &all);
   }
 
   /// Calls body(i) for every i of [0, count), side by side.

@@ -16,7 +16,7 @@ class permutation {
  public:
   constexpr permutation(std::uint64_t size, std::uint64_t seed) noexcept
       : size_(size),
-        seed_(seed),
+        seed_(mix(seed)),  // else seed + 1 has five of the six rounds of seed
         half_bits_(size < 2 ? 1U : (static_cast<unsigned>(std::bit_width(size - 1)) + 1U) / 2U) {}
 
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
