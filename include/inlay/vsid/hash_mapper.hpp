@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/error.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
 
@@ -20,6 +21,7 @@ struct hash_mapper {
   /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
   void map(host_exec const&, span<Key const> keys, workspace<Key>& work, id_plan<Key>& plan) const {
+    expects(keys.size() < key_index<Key>::absent, "a step holds at most 2^32 - 2 ids");
     plan.virtual_ids.resize(keys.size());
     number(keys, work, plan.unique, plan.virtual_ids.data());
     count(plan.virtual_ids.view(), plan.unique.size(), plan.counts);
@@ -30,7 +32,6 @@ struct hash_mapper {
   template <class Key>
   static void number(span<Key const> keys, workspace<Key>& work, buffer<Key>& unique,
                      virtual_id* numbers) {
-    expects(keys.size() < key_index<Key>::absent, "a step holds at most 2^32 - 2 ids");
     work.numbers.clear();
     unique.clear();
     work.numbers.find_or_insert_each(

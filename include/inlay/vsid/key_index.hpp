@@ -106,7 +106,7 @@ class key_index {
 
   /// Makes room for `count` keys in all. On failure the index is as before.
   void reserve(std::size_t count) {
-    if (count * 8 <= places_.size() * 5) {
+    if (count * 8 <= places_.size() * 5 && count < absent) {
       return;
     }
     expects(count < absent, "an index numbers at most 2^32 - 2 keys");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/error.hpp>
 #include <inlay/vsid/id_plan.hpp>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ struct sort_mapper {
   /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
   void map(host_exec const&, span<Key const> keys, workspace<Key>& work, id_plan<Key>& plan) const {
+    expects(keys.size() < ~std::uint32_t{0}, "a step holds at most 2^32 - 2 ids");
     sort(keys, work);
     first_appearances(keys, work);
     plan.unique.resize(work.firsts.size());

@@ -1,0 +1,116 @@
+#include <inlay/vsid/hash_mapper.hpp>
+
+#include <inlay/core/error.hpp>
+#include <inlay/testing/mapper_laws.hpp>
+#include <inlay/vsid/sort_mapper.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+using inlay::hash_mapper;
+using inlay::host_exec;
+using inlay::id_plan;
+using inlay::narrow;
+using inlay::sort_mapper;
+using inlay::span;
+
+namespace {
+
+bool equal(auto const& left, auto const& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end());
+}
+
+/// Numbers by order of keys instead of first appearance: what the laws must find.
+struct sorted_numbers {
+  template <class Key>
+  using workspace = sort_mapper::workspace<Key>;
+
+  template <class Key>
+  void map(host_exec const& exec, span<Key const> keys, workspace<Key>& work,
+           id_plan<Key>& plan) const {
+    std::vector<Key> sorted(keys.begin(), keys.end());
+    std::sort(sorted.begin(), sorted.end());
+    sort_mapper{}.map(exec, span<Key const>(sorted.data(), sorted.size()), work, plan);
+  }
+};
+
+/// Leaves out the last occurrence.
+struct forgetful {
+  template <class Key>
+  using workspace = hash_mapper::workspace<Key>;
+
+  template <class Key>
+  void map(host_exec const& exec, span<Key const> keys, workspace<Key>& work,
+           id_plan<Key>& plan) const {
+    hash_mapper{}.map(exec, keys, work, plan);
+    if (plan.size() > 5) --plan.counts[plan.size() - 1];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("hash_mapper: keeps the laws of a mapper") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    inlay::testing::check_id_mapper(hash_mapper{}, seed);
+  }
+}
+
+TEST_CASE("sort_mapper: keeps the laws of a mapper") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    inlay::testing::check_id_mapper(sort_mapper{}, seed);
+  }
+}
+
+TEST_CASE("hash_mapper: equals sort_mapper, on many keys and on one key many times") {
+  host_exec const exec(2);
+  hash_mapper::workspace<narrow::key> hash_work;
+  sort_mapper::workspace<narrow::key> sort_work;
+  id_plan<narrow::key> hashed;
+  id_plan<narrow::key> sorted;
+  for (std::size_t ids : {1U, 2U, 1000U, 100'000U}) {
+    CAPTURE(ids);
+    inlay::testing::trial with("the mappers", ids);
+    auto const keys = inlay::testing::some_keys<narrow>(with, 100'000, 26, ids);
+    span<narrow::key const> const view(keys.data(), keys.size());
+    hash_mapper{}.map(exec, view, hash_work, hashed);
+    sort_mapper{}.map(exec, view, sort_work, sorted);
+    CHECK(equal(hashed.unique, sorted.unique));
+    CHECK(equal(hashed.virtual_ids, sorted.virtual_ids));
+    CHECK(equal(hashed.counts, sorted.counts));
+    CHECK(equal(hashed.offsets, sorted.offsets));
+    CHECK(equal(hashed.occurrences, sorted.occurrences));
+  }
+}
+
+TEST_CASE_TEMPLATE("mapper: more ids than a step can number are an error before anything is read",
+                   Mapper, hash_mapper, sort_mapper) {
+  typename Mapper::template workspace<narrow::key> work;
+  id_plan<narrow::key> plan;
+  narrow::key const one{};
+  CHECK_THROWS_WITH_AS(Mapper{}.map(host_exec(1),
+                                    span<narrow::key const>(&one, (std::size_t{1} << 32U) - 1),
+                                    work, plan),
+                       doctest::Contains("2^32 - 2 ids"), inlay::error);
+}
+
+TEST_CASE("mapper laws: a mapper that breaks one is found, with the law and the seed") {
+  CHECK_THROWS_WITH_AS(inlay::testing::check_id_mapper(sorted_numbers{}, 3),
+                       doctest::Contains("first appearance (seed 3)"), inlay::error);
+  CHECK_THROWS_WITH_AS(inlay::testing::check_id_mapper(forgetful{}, 4),
+                       doctest::Contains("counts and offsets add up (seed 4)"), inlay::error);
+}
+
+TEST_CASE("merge: no ranks, and ranks without keys, give an empty plan") {
+  host_exec const exec(1);
+  hash_mapper::workspace<narrow::key> work;
+  inlay::merged_plan<narrow::key> merged;
+  merge(exec, hash_mapper{}, span<id_plan<narrow::key> const>(), work, merged);
+  CHECK(merged.unique.empty());
+  std::vector<id_plan<narrow::key>> parts(3);
+  merge(exec, hash_mapper{}, span<id_plan<narrow::key> const>(parts.data(), 3), work, merged);
+  CHECK(merged.unique.empty());
+  CHECK(merged.places.size() == 3);
+}
