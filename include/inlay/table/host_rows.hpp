@@ -37,7 +37,7 @@ class host_rows {
   }
 
   /// Addresses of the rows of distinct `keys`, unknown ones created; returns how many those were.
-  /// If memory runs out the table is as before.
+  /// If memory runs out, or a key's table is unknown, the table is as before.
   std::size_t find_or_create(host_exec const& exec, span<key const> keys, span<float*> rows) {
     created_.resize(keys.size());  // an upper bound, so that noting a new row can't fail
     std::size_t made = 0;
@@ -50,7 +50,10 @@ class host_rows {
       index_.find_or_insert_each(keys, take_number,
                                  [&](std::size_t i, std::uint32_t number, bool is_new) {
                                    rows[i] = slabs_.row(number);
-                                   if (is_new) created_[made++] = static_cast<std::uint32_t>(i);
+                                   if (is_new) {
+                                     created_[made++] = static_cast<std::uint32_t>(i);
+                                     maker_.require(keys[i]);
+                                   }
                                  });
     } catch (...) {
       for (std::size_t n = 0; n < made; ++n) {

@@ -6,7 +6,9 @@
 #include <inlay/vsid/keys.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,7 +35,15 @@ class new_row {
 
   [[nodiscard]] row_layout layout() const noexcept { return {dim_, state_.size()}; }
 
-  /// Writes the first weights of `row`. // weights (dim)
+  /// Throws unless the key's table is one that has a scale.
+  void require(key row) const {
+    if (index(Keys::table(row)) >= scales_.size()) [[unlikely]] {
+      fail("a key names table " + std::to_string(index(Keys::table(row))) +
+           ", but there are only " + std::to_string(scales_.size()));
+    }
+  }
+
+  /// Writes the first weights of `row`, whose table must have a scale. // weights (dim)
   void weights(key row, span<float> into) const noexcept {
     auto const table = index(Keys::table(row));
     init_.fill(random_stream{mix(mix(seed_, table), Keys::id(row))}, scales_[table], into);

@@ -15,10 +15,7 @@ namespace inlay::inline INLAY_ABI {
 class row_slabs {
  public:
   explicit row_slabs(std::size_t row_floats, std::size_t slab_bytes)
-      : row_floats_(row_floats),
-        shift_(static_cast<unsigned>(std::bit_width(
-                   std::max<std::size_t>(1, slab_bytes / (row_floats * sizeof(float))))) -
-               1U) {}
+      : row_floats_(row_floats), shift_(shift_of(slab_bytes / (row_floats * sizeof(float)))) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t bytes() const noexcept {
@@ -44,6 +41,11 @@ class row_slabs {
   void shrink(std::size_t size) noexcept { size_ = std::min(size, size_); }
 
  private:
+  /// At least one row a slab, and no more than half of what 32 bits number.
+  [[nodiscard]] static unsigned shift_of(std::size_t rows) noexcept {
+    return std::min(31U,
+                    static_cast<unsigned>(std::bit_width(std::max<std::size_t>(1, rows))) - 1U);
+  }
   [[nodiscard]] std::uint32_t mask() const noexcept { return (std::uint32_t{1} << shift_) - 1; }
 
   std::size_t row_floats_;
