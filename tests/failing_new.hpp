@@ -28,6 +28,9 @@ inline void* allocate(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
+// Not inlined, or g++ 12 takes free for the wrong partner of operator new.
+[[gnu::noinline]] inline void release(void* memory) noexcept { std::free(memory); }
+
 /// Whether action() ran out of memory when its allocation number n, from 0, fails.
 template <class Action>
 bool fails(long n, Action const& action) {
@@ -54,12 +57,16 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return failing_new::allocate(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { failing_new::release(memory); }
+void operator delete[](void* memory) noexcept { failing_new::release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { failing_new::release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { failing_new::release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { failing_new::release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { failing_new::release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  failing_new::release(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  failing_new::release(memory);
+}
 // NOLINTEND
