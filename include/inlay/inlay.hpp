@@ -52,6 +52,8 @@
 #include <inlay/engine/parts.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/row_group.hpp>
+#include <inlay/engine/row_groups.hpp>
+#include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>

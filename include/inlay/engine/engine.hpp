@@ -8,7 +8,8 @@
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/engine/report.hpp>
-#include <inlay/engine/row_group.hpp>
+#include <inlay/engine/row_groups.hpp>
+#include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>
@@ -16,23 +17,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace inlay::inline INLAY_ABI {
-
-/// Something that holds samples at positions 0 .. size() and reads any range of them: a `loader`.
-template <class T>
-concept sample_stream = requires(T& stream, sample_range range) {
-  { stream.size() } -> std::convertible_to<std::uint64_t>;
-  { stream.read(range) } -> std::convertible_to<batch_view>;
-};
 
 /// A batch as evaluation sees it; valid until the engine's next `lookup`.
 struct looked_up {
@@ -64,14 +57,8 @@ class engine : detail::part_checks<Parts> {
   using work_type = step_work<Parts>;
   using step_type = step<engine>;
 
-  engine(shape shape, Parts parts) : shape_(std::move(shape)), parts_(std::move(parts)) {
-    shape_.check();
-    bool const caches = !std::is_same_v<typename Parts::cache_type, no_cache>;
-    expects(caches || shape_.cache_rows == 0,
-            "cache_rows is set, but parts.cache is no_cache: name a policy, such as lru");
-    expects(!caches || shape_.cache_rows > 0, "parts.cache names a policy, but cache_rows is 0");
-    open_groups();
-  }
+  engine(shape shape, Parts parts)
+      : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {}
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
 
@@ -108,18 +95,14 @@ class engine : detail::part_checks<Parts> {
   [[nodiscard]] step_type begin(batch_view const& batch) {
     require(batch);
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
+    expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
     auto work = take_work();
     auto const rows_a_chunk = visit(parts_.sums, [&](auto const& sums) {
       work->take(batch, sums, exec().threads(), dense_.size());
       return sums.rows_a_chunk(batch.rows);
     });
     open_rows(batch, rows_a_chunk, *work);
-    {
-      detail::stage_timer const timer(report_, stage::pool);
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        groups_[g].pool(exec(), work->groups[g], work->pooled.data());
-      }
-    }
+    ++open_steps_;
     begun_ = std::chrono::steady_clock::now();
     return {*this, std::move(work)};
   }
@@ -149,11 +132,9 @@ class engine : detail::part_checks<Parts> {
   [[nodiscard]] looked_up lookup(batch_view const& batch) {
     require(batch);
     auto& work = evaluation_;
-    prepare(work);
+    work.stride = rows_.stride();
     work.take(batch, fast_sums{}, 1, 0);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].look_up(parts_, batch, work.groups[g], work.pooled.data());
-    }
+    rows_.look_up(parts_, batch, work.groups, work.pooled.data());
     return {{work.pooled.data(), work.rows, work.stride},
             {work.dense.data(), work.rows, work.dense_width},
             {{work.labels.data(), batch.labels.size()}, {}}};
@@ -161,10 +142,7 @@ class engine : detail::part_checks<Parts> {
 
   /// Writes cached rows back, so that the tables hold the truth. Returns how many rows that were.
   std::uint64_t flush() {
-    std::uint64_t rows = 0;
-    for (auto& group : groups_) {
-      rows += group.rows().flush(exec());
-    }
+    auto const rows = rows_.flush(parts_);
     report_.rows.write_backs += rows;
     return rows;
   }
@@ -173,21 +151,14 @@ class engine : detail::part_checks<Parts> {
   /// first where there is a cache. // row (dim + state)
   template <class Visit>
   void for_each_row(Visit&& visit) const {
-    using keys = typename Parts::keys_type;
-    for (auto const& group : groups_) {
-      group.rows().store().for_each([&](typename keys::key key, span<float const> row) {
-        visit(keys::table(key), keys::id(key), row);
-      });
-    }
+    rows_.for_each_row(std::forward<Visit>(visit));
   }
 
   /// Figures since the engine was made.
   [[nodiscard]] report figures() const {
     auto result = report_;
-    for (auto const& group : groups_) {
-      result.table_rows += group.rows().store().size();
-      result.bytes += group.rows().bytes();
-    }
+    result.table_rows = rows_.table_rows();
+    result.bytes = rows_.bytes();
     return result;
   }
 
@@ -195,38 +166,14 @@ class engine : detail::part_checks<Parts> {
   friend step_type;
   friend chunk<engine>;
 
-  using group_type = row_group<Parts>;
-
-  /// One group for every width; a field's columns follow those of the field before it.
-  void open_groups() {
-    std::vector<std::size_t> widths;
-    std::vector<std::vector<bag_field<typename Parts::pooling_type>>> fields;
-    for (std::size_t field = 0; field < shape_.field_tables.size(); ++field) {
-      auto const table = shape_.field_tables[field];
-      auto const dim = shape_.tables[index(table)].dim;
-      auto const at = std::find(widths.begin(), widths.end(), dim) - widths.begin();
-      if (static_cast<std::size_t>(at) == widths.size()) {
-        widths.push_back(dim);
-        fields.emplace_back();
-      }
-      fields[static_cast<std::size_t>(at)].push_back({field, table, stride_, pooling_of(table)});
-      stride_ += dim;
-    }
-    for (std::size_t g = 0; g < widths.size(); ++g) {
-      groups_.emplace_back(parts_, shape_, widths[g], stride_, std::move(fields[g]));
-    }
-  }
-
-  [[nodiscard]] auto pooling_of(table_id table) const {
-    using pooling_type = typename Parts::pooling_type;
-    auto const& wanted = shape_.tables[index(table)].pooling;
-    if constexpr (is_one_of<pooling_type>) {
-      return wanted.empty() ? parts_.pooling : pooling_type::named(wanted);
-    } else {
-      expects(wanted.empty() || wanted == pooling_type::name,
-              "a table names another pooling than parts.pooling, which is no one_of");
-      return parts_.pooling;
-    }
+  /// The shape, if it is right and goes with the parts.
+  [[nodiscard]] static shape checked(shape given) {
+    given.check();
+    bool const caches = !std::is_same_v<typename Parts::cache_type, no_cache>;
+    expects(caches || given.cache_rows == 0,
+            "cache_rows is set, but parts.cache is no_cache: name a policy, such as lru");
+    expects(!caches || given.cache_rows > 0, "parts.cache names a policy, but cache_rows is 0");
+    return given;
   }
 
   void require(batch_view const& batch) const {
@@ -237,40 +184,29 @@ class engine : detail::part_checks<Parts> {
     }
   }
 
-  void prepare(work_type& work) const {
-    work.stride = stride_;
-    work.groups.resize(groups_.size());
-  }
-
   [[nodiscard]] std::unique_ptr<work_type> take_work() {
     if (!spare_) {
       spare_ = std::make_unique<work_type>();
-      prepare(*spare_);
+      spare_->stride = rows_.stride();
     }
     return std::move(spare_);
   }
 
-  /// Maps ids and brings rows, group by group; lets go of all if one group fails.
   void open_rows(batch_view const& batch, std::size_t rows_a_chunk, work_type& work) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
+    {
       detail::stage_timer const timer(report_, stage::map);
-      groups_[g].map(parts_, batch, rows_a_chunk, work.groups[g]);
+      rows_.map(parts_, batch, rows_a_chunk, work.groups);
     }
-    detail::stage_timer const timer(report_, stage::bring);
-    std::size_t open = 0;
-    try {
-      for (; open < groups_.size(); ++open) {
-        report_.rows += groups_[open].bring(exec(), step_, work.groups[open]);
-      }
-    } catch (...) {
-      while (open-- > 0) {
-        groups_[open].rows().release(work.groups[open].refs);
-      }
-      throw;
+    {
+      detail::stage_timer const timer(report_, stage::bring);
+      report_.rows += rows_.bring(parts_, step_, work.groups);
     }
     report_.ids += batch.ids.size();
+    detail::stage_timer const timer(report_, stage::pool);
+    rows_.pool(parts_, work.groups, work.pooled.data());
   }
 
+  /// A step is applied as a whole or not at all: whatever may throw comes before anything moves.
   void update(work_type& work) {
     auto const factor = 1.0F / static_cast<float>(work.rows);
     {
@@ -279,18 +215,8 @@ class engine : detail::part_checks<Parts> {
     }
     {
       detail::stage_timer const timer(report_, stage::update);
-      // Before anything moves: a step is applied as a whole or not at all.
-      auto const greatest = greatest_magnitude(work.greatest.data(), work.chunks);
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        groups_[g].require_finite_sums(exec(), work.groups[g], work.pooled_gradient.data(),
-                                       greatest);
-      }
-      visit(parts_.optimizer, [&](auto const& rule) {
-        for (std::size_t g = 0; g < groups_.size(); ++g) {
-          groups_[g].update(exec(), rule, work.groups[g], work.pooled_gradient.data(), factor,
-                            step_);
-        }
-      });
+      rows_.update(parts_, work.groups, work.pooled_gradient.data(),
+                   greatest_magnitude(work.greatest.data(), work.chunks), factor, step_);
     }
     detail::stage_timer const timer(report_, stage::dense);
     dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(),
@@ -309,8 +235,9 @@ class engine : detail::part_checks<Parts> {
       auto* const into = work.pooled_gradient.data() + row * work.stride;
       std::copy_n(pooled_gradient.row(row - first).data(), work.stride, into);
       auto const size = greatest_magnitude(into, work.stride);
-      if (!std::isfinite(size)) [[unlikely]]
+      if (!std::isfinite(size)) [[unlikely]] {
         refuse(work, row);
+      }
       greatest = std::max(greatest, size);
     }
     work.greatest[number] = greatest;
@@ -325,13 +252,9 @@ class engine : detail::part_checks<Parts> {
     while (all_finite(work.pooled_gradient.data() + row * work.stride + column, 1)) {
       ++column;
     }
-    std::string owner;
-    for (std::size_t g = 0; g < groups_.size() && owner.empty(); ++g) {
-      owner = groups_[g].describe_bag(work.groups[g], row * work.stride + column);
-    }
-    fail("the gradient of " + (owner.empty() ? "an empty bag" : owner) + " is not finite (row " +
-         std::to_string(row) + " of the batch, column " + std::to_string(column) + ", step " +
-         std::to_string(number(step_)) + ")");
+    fail("the gradient of " + rows_.describe_bag(work.groups, row * work.stride + column) +
+         " is not finite (row " + std::to_string(row) + " of the batch, column " +
+         std::to_string(column) + ", step " + std::to_string(number(step_)) + ")");
   }
 
   [[nodiscard]] auto attached_gradients() const noexcept { return dense_.gradients(); }
@@ -342,9 +265,8 @@ class engine : detail::part_checks<Parts> {
   }
 
   void release(std::unique_ptr<work_type> work) noexcept {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].rows().release(work->groups[g].refs);
-    }
+    rows_.release(work->groups);
+    --open_steps_;
     spare_ = std::move(work);
   }
 
@@ -355,13 +277,13 @@ class engine : detail::part_checks<Parts> {
 
   shape shape_;
   Parts parts_;
-  std::size_t stride_ = 0;  // columns of a pooled row
-  std::vector<group_type> groups_;
+  row_groups<Parts> rows_;
   dense_parameters<typename Parts::optimizer_type> dense_;
   std::unique_ptr<work_type> spare_;  // memory of the last step, for the next
   work_type evaluation_;
   report report_;
-  std::uint64_t cursor_ = 0;  // samples granted so far
+  std::uint64_t cursor_ = 0;    // samples granted so far
+  std::size_t open_steps_ = 0;  // begun, neither finished nor dropped
   step_id step_{};
   std::chrono::steady_clock::time_point begun_;
 };

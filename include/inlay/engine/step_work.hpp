@@ -2,12 +2,11 @@
 
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/buffer.hpp>
-#include <inlay/engine/row_group.hpp>
+#include <inlay/engine/row_groups.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -24,7 +23,7 @@ struct step_work {
   std::size_t chunks = 0;
   std::size_t stride = 0;       // columns of a pooled row
   std::size_t dense_width = 0;  // dense features
-  std::vector<group_work<Parts>> groups;
+  typename row_groups<Parts>::work_type groups;
   buffer<float> pooled;            // (padded rows, stride)
   buffer<float> pooled_gradient;   // (padded rows, stride)
   buffer<float> dense;             // (padded rows, dense_width)

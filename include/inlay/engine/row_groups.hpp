@@ -1,0 +1,175 @@
+#pragma once
+
+#include <inlay/batch/batch_view.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/core/one_of.hpp>
+#include <inlay/engine/row_group.hpp>
+#include <inlay/engine/shape.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace inlay::inline INLAY_ABI {
+
+/// All tables of an engine: a group for every width. A pooled row has the columns of field 0, then
+/// those of field 1, and so on, whatever group a field belongs to.
+template <class Parts>
+class row_groups {
+ public:
+  using work_type = std::vector<group_work<Parts>>;  // one for each group
+
+  row_groups(Parts const& parts, shape const& shape) {
+    std::vector<std::size_t> widths;
+    std::vector<std::vector<field_type>> fields;
+    for (std::size_t field = 0; field < shape.field_tables.size(); ++field) {
+      auto const table = shape.field_tables[field];
+      auto const dim = shape.tables[index(table)].dim;
+      auto const known = std::find(widths.begin(), widths.end(), dim);
+      auto const group = static_cast<std::size_t>(known - widths.begin());
+      if (known == widths.end()) {
+        widths.push_back(dim);
+        fields.emplace_back();
+      }
+      fields[group].push_back({field, table, stride_, pooling_of(parts, shape, table)});
+      stride_ += dim;
+    }
+    for (std::size_t group = 0; group < widths.size(); ++group) {
+      groups_.emplace_back(parts, shape, widths[group], stride_, std::move(fields[group]));
+    }
+  }
+
+  [[nodiscard]] std::size_t stride() const noexcept {
+    return stride_;
+  }  ///< columns of a pooled row
+
+  /// Lists and de-duplicates the ids of a batch.
+  void map(Parts const& parts, batch_view const& batch, std::size_t rows_a_chunk,
+           work_type& work) const {
+    work.resize(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].map(parts, batch, rows_a_chunk, work[g]);
+    }
+  }
+
+  /// Brings the rows of a mapped step and pins them; if one group fails, all are let go.
+  row_traffic bring(Parts const& parts, step_id step, work_type& work) {
+    row_traffic traffic;
+    std::size_t brought = 0;
+    try {
+      for (; brought < groups_.size(); ++brought) {
+        traffic += groups_[brought].bring(parts.exec, step, work[brought]);
+      }
+    } catch (...) {
+      while (brought-- > 0) {
+        groups_[brought].rows().release(work[brought].refs);
+      }
+      throw;
+    }
+    return traffic;
+  }
+
+  /// Rows to pooled bags. // pooled (rows, stride)
+  void pool(Parts const& parts, work_type const& work, float* pooled) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].pool(parts.exec, work[g], pooled);
+    }
+  }
+
+  /// Moves all rows of a step against their summed gradients times `factor`; or none, and throws,
+  /// if a sum is not finite. `greatest`: of the pooled gradient, by magnitude.
+  void update(Parts const& parts, work_type& work, float const* pooled_gradient, float greatest,
+              float factor, step_id step) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].require_finite_sums(parts.exec, work[g], pooled_gradient, greatest);
+    }
+    visit(parts.optimizer, [&](auto const& rule) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        groups_[g].update(parts.exec, rule, work[g], pooled_gradient, factor, step);
+      }
+    });
+  }
+
+  /// Lets go of the rows of a step.
+  void release(work_type& work) noexcept {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].rows().release(work[g].refs);
+    }
+  }
+
+  /// Pools a batch without creating or moving anything. // pooled (rows, stride)
+  void look_up(Parts const& parts, batch_view const& batch, work_type& work, float* pooled) const {
+    work.resize(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].look_up(parts, batch, work[g], pooled);
+    }
+  }
+
+  /// "id 7 of table C3" for a place in the pooled matrix, in floats; "an empty bag" where no id is.
+  [[nodiscard]] std::string describe_bag(work_type const& work, std::size_t place) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (auto owner = groups_[g].describe_bag(work[g], place); !owner.empty()) return owner;
+    }
+    return "an empty bag";
+  }
+
+  /// Writes cached rows back to the tables; returns how many.
+  std::uint64_t flush(Parts const& parts) {
+    std::uint64_t rows = 0;
+    for (auto& group : groups_) {
+      rows += group.rows().flush(parts.exec);
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::size_t table_rows() const noexcept {
+    std::size_t rows = 0;
+    for (auto const& group : groups_) {
+      rows += group.rows().store().size();
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    std::size_t all = 0;
+    for (auto const& group : groups_) {
+      all += group.rows().bytes();
+    }
+    return all;
+  }
+
+  /// Calls visit(table, id, row) for every row in the tables. // row (dim + state)
+  template <class Visit>
+  void for_each_row(Visit&& visit) const {
+    using keys = typename Parts::keys_type;
+    for (auto const& group : groups_) {
+      group.rows().store().for_each([&](typename keys::key key, span<float const> row) {
+        visit(keys::table(key), keys::id(key), row);
+      });
+    }
+  }
+
+ private:
+  using pooling_type = typename Parts::pooling_type;
+  using field_type = bag_field<pooling_type>;
+
+  [[nodiscard]] static pooling_type pooling_of(Parts const& parts, shape const& shape,
+                                               table_id table) {
+    auto const& wanted = shape.tables[index(table)].pooling;
+    if constexpr (is_one_of<pooling_type>) {
+      return wanted.empty() ? parts.pooling : pooling_type::named(wanted);
+    } else {
+      expects(wanted.empty() || wanted == pooling_type::name,
+              "a table names another pooling than parts.pooling, which is no one_of");
+      return parts.pooling;
+    }
+  }
+
+  std::size_t stride_ = 0;
+  std::vector<row_group<Parts>> groups_;
+};
+
+}  // namespace inlay::inline INLAY_ABI
