@@ -9,9 +9,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <limits>
 #include <vector>
 
 // What a step of a dense network costs on one core, and how much of Eigen's GEMM it reaches:
@@ -90,14 +91,13 @@ class bare_products {
     }
   }
 
-  /// FLOP/s at best of some rounds: the machine is shared, the best is what it can.
+  /// FLOP/s of the best round, in time of this process: the machine may be shared.
   [[nodiscard]] double flops_per_second() {
-    auto best = 1e9;
+    auto best = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 30; ++round) {
-      auto const start = std::chrono::steady_clock::now();
+      auto const start = std::clock();
       run();
-      best = std::min(
-          best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
     return flops_ / best;
   }

@@ -56,7 +56,8 @@ inline void restride(float const* from, std::size_t from_stride, float* to, std:
 /// (last units, 1); w (dense features, 1) where there are any.
 class deepfm {
   // Rows go through the whole network a tile at a time, so that what one layer writes is still in
-  // the second cache when the next one reads it; at 8192 rows a step that is half the time.
+  // the second cache when the next one reads it: a quarter of the time at 8192 rows a step. And a
+  // row of a whole tile has the same logit however many tiles there are.
   static constexpr std::size_t tile_rows = 128;
 
  public:
