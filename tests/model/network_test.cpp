@@ -162,6 +162,18 @@ TEST_CASE("a step of as many rows as before needs no new memory") {
   CHECK(network.backward(rows.loss_gradients()).data == gradient);
 }
 
+TEST_CASE("DeepFM: chunks of 128 rows have the logits that they have in a larger batch") {
+  auto network = small_deepfm(16, 5, {32, 16});
+  inlay::testing::detail::trial_rows rows({.rows = 384, .pooled_width = 48, .dense_width = 5});
+  auto const logits = network.forward(rows.pooled_view(), rows.dense_view());
+  std::vector<float> const whole(logits.begin(), logits.end());
+  for (std::size_t first = 0; first < 384; first += 128) {
+    auto const chunk = network.forward(rows.pooled_view().row_range(first, 128),
+                                       rows.dense_view().row_range(first, 128));
+    CHECK(std::equal(chunk.begin(), chunk.end(), whole.data() + first));
+  }
+}
+
 TEST_CASE("the seed decides the initial weights") {
   auto const weights = [](std::uint64_t seed) {
     deepfm network({.fields = 3, .dim = 4, .hidden = {50, 50}, .seed = seed});
