@@ -46,19 +46,24 @@ double deviation(std::vector<float> const& values) {
 }  // namespace
 
 TEST_CASE("synthetic: the oracle ranks about as well as it was measured to") {
-  constexpr std::uint64_t rows = 40'000;
-  double sum = 0;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  // .831 to .839 was measured over five seeds of another implementation. Here forty seeds at 100k
+  // rows have a mean of .8348 and a deviation of .0063, so one seed may lie outside, the mean of
+  // many not.
+  constexpr std::uint64_t rows = 10'000;
+  constexpr std::uint64_t seeds = 20;
+  double oracles = 0;
+  double rates = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     auto const data = first_rows(synthetic{{.rows = rows, .seed = seed}}, rows);
     auto const oracle = inlay::auc(data.logits, data.labels);
-    // Over forty seeds at 100k rows: mean .834, deviation .0056, all within .820 to .846.
-    CHECK(oracle > .81);
-    CHECK(oracle < .855);
-    CHECK(data.rate == doctest::Approx(.25).epsilon(.04));
-    sum += oracle;
+    CHECK(oracle > .80);
+    CHECK(oracle < .87);
+    oracles += oracle / seeds;
+    rates += data.rate / seeds;
   }
-  CHECK(sum / 5 > .831);
-  CHECK(sum / 5 < .839);
+  CHECK(oracles > .831);
+  CHECK(oracles < .839);
+  CHECK(rates == doctest::Approx(.25).epsilon(.02));
 }
 
 TEST_CASE("synthetic: a sample does not depend on how many there are") {

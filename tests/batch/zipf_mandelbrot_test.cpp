@@ -53,6 +53,8 @@ TEST_CASE("zipf: ranks occur as often as the formula says") {
   CHECK(std::abs(deviation(12'516, 64, 1.25)) < 4);
   CHECK(std::abs(deviation(100'000, 0, 1)) < 4);
   CHECK(std::abs(deviation(54'612, 1, 1.05)) < 4);
+  CHECK(std::abs(deviation(5'000, 3, 1.0001)) < 4);
+  CHECK(std::abs(deviation(2'000, 1000, 6)) < 4);
 }
 
 TEST_CASE("zipf: settings without a meaning are refused in words") {

@@ -4,7 +4,6 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/hash.hpp>
 #include <inlay/core/ids.hpp>
-#include <inlay/core/permutation.hpp>
 #include <inlay/core/random.hpp>
 #include <inlay/core/views.hpp>
 
@@ -74,15 +73,15 @@ class planted_signal {
   static constexpr std::size_t pilot_steps = 60;  // of bisection: to 1e-16 of the first interval
 
   void choose_pairs(std::size_t count) {
-    permutation const order(all_pairs, mix(seed_, 0));
-    for (std::uint64_t place = 0; place < count; ++place) {
-      auto number = order(place);  // of the pair in the triangle 01 02 12 03 13 23 ..
-      std::size_t second = 1;
-      for (; number >= second; ++second) {
-        number -= second;
+    for (std::size_t second = 1; second < paired_fields.size(); ++second) {
+      for (std::size_t first = 0; first < second; ++first) {
+        pairs_.emplace_back(paired_fields[first], paired_fields[second]);
       }
-      pairs_.emplace_back(paired_fields[number], paired_fields[second]);
     }
+    auto const lot = [&](auto const& pair) { return mix(mix(seed_, pair.first), pair.second); };
+    std::sort(pairs_.begin(), pairs_.end(),
+              [&](auto const& left, auto const& right) { return lot(left) < lot(right); });
+    pairs_.resize(count);
   }
 
   void standardise_integers(span<criteo_row const> pilot) {

@@ -50,16 +50,15 @@ class zipf_mandelbrot {
   }
 
  private:
-  /// Integral of `height`, up to a constant.
+  /// Integral of `height`, up to a constant: that which leaves the most digits where it is steep.
   [[nodiscard]] double integral(double rank) const noexcept {
-    return exponent_ == 1 ? std::log(rank + shift_)
-                          : (std::pow(rank + shift_, 1 - exponent_) - 1) / (1 - exponent_);
+    auto const rest = 1 - exponent_;
+    return rest == 0 ? std::log(rank + shift_) : std::pow(rank + shift_, rest) / rest;
   }
 
   [[nodiscard]] double inverse(double area) const noexcept {
-    return (exponent_ == 1 ? std::exp(area)
-                           : std::pow(1 + area * (1 - exponent_), 1 / (1 - exponent_))) -
-           shift_;
+    auto const rest = 1 - exponent_;
+    return (rest == 0 ? std::exp(area) : std::pow(area * rest, 1 / rest)) - shift_;
   }
 
   std::uint32_t ranks_;

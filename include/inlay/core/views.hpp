@@ -3,6 +3,7 @@
 #include <inlay/core/config.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 #if INLAY_HAS_THRUST
 #include <cuda/std/span>
@@ -45,7 +46,9 @@ struct matrix_view {
   }
   [[nodiscard]] INLAY_HD constexpr std::size_t size() const noexcept { return rows * cols; }
 
-  INLAY_HD constexpr operator matrix_view<T const>() const noexcept {
+  INLAY_HD constexpr operator matrix_view<T const>() const noexcept
+    requires(!std::is_const_v<T>)
+  {
     return {data, rows, cols, stride};
   }
 };
