@@ -90,15 +90,15 @@ bool marked(Rows const& rows, std::vector<narrow::key> const& keys, float value)
   return true;
 }
 
-/// LRU that, once told to, answers wrongly from the third victim of a plan on.
+/// LRU that gives so many right answers and then a wrong one.
 struct faulty : lru {
-  bool const* wrong = nullptr;
-  inlay::way_id answer = inlay::no_way;
+  int* right_answers = nullptr;
+  inlay::way_id wrong_answer = inlay::no_way;
 
   template <class Pinned>
   inlay::way_id victim(span<slot_state> slots, set_state& set, inlay::access const& use,
                        Pinned const& pinned) const {
-    if (*wrong && pinned(inlay::way_id{0}) && use.hash % 2 == 0) return answer;
+    if ((*right_answers)-- <= 0) return wrong_answer;
     return lru::victim(slots, set, use, pinned);
   }
 };
@@ -183,31 +183,34 @@ TEST_CASE("fully_associative: when memory runs out at any allocation, the step h
 TEST_CASE("fully_associative: a policy that names no victim, a pinned one or none of its slots "
           "fails the step and loses no row") {
   for (auto const answer : {inlay::no_way, inlay::way_id{0}, inlay::way_id{20}}) {
-    CAPTURE(answer);
-    bool wrong = false;
-    faulty policy;
-    policy.wrong = &wrong;
-    policy.answer = answer;
-    cached_rows<faulty, store> rows(policy, 20, open(3, 1));
-    for (std::uint64_t first = 0; first < 100; first += 20) {
-      mark(rows, keys_from(first, 20), 0.5F);
+    for (int placed : {0, 1, 5, 14}) {
+      CAPTURE(answer);
+      CAPTURE(placed);
+      int right_answers = 1000;
+      faulty policy;
+      policy.right_answers = &right_answers;
+      policy.wrong_answer = answer;
+      cached_rows<faulty, store> rows(policy, 20, open(3, 1));
+      for (std::uint64_t first = 0; first < 100; first += 20) {
+        mark(rows, keys_from(first, 20), 0.5F);
+      }
+      row_refs open_refs;
+      (void)bring(rows, keys_from(80, 1), open_refs);  // pins slot 0
+      right_answers = placed;
+      row_refs refs;
+      CHECK_THROWS_WITH_AS(bring(rows, keys_from(0, 15), refs),
+                           doctest::Contains("the cache policy found no victim"), inlay::error);
+      right_answers = 1000;
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
+      rows.release(refs);
+      rows.release(open_refs);
+      (void)rows.flush(host_exec(1));
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
+      row_refs all;
+      (void)bring(rows, keys_from(40, 20), all);  // no pin was left behind
+      rows.release(all);
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
     }
-    row_refs open_refs;
-    (void)bring(rows, keys_from(80, 1), open_refs);  // pins slot 0, which the policy looks at
-    wrong = true;
-    row_refs refs;
-    CHECK_THROWS_WITH_AS(bring(rows, keys_from(0, 15), refs),
-                         doctest::Contains("the cache policy found no victim"), inlay::error);
-    wrong = false;
-    CHECK(marked(rows, keys_from(0, 100), 0.5F));
-    rows.release(refs);
-    rows.release(open_refs);
-    (void)rows.flush(host_exec(1));
-    CHECK(marked(rows, keys_from(0, 100), 0.5F));
-    row_refs all;
-    (void)bring(rows, keys_from(40, 20), all);  // no pin was left behind
-    rows.release(all);
-    CHECK(marked(rows, keys_from(0, 100), 0.5F));
   }
 }
 
