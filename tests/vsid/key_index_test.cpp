@@ -8,7 +8,6 @@
 
 #include <doctest/doctest.h>
 
-#include <compare>
 #include <cstdint>
 #include <stdexcept>
 #include <unordered_map>
@@ -23,7 +22,7 @@ namespace {
 /// A key whose hash is what the test wants it to be: all equal, few, at the ends, or good.
 struct shaped_key {
   std::uint64_t bits = 0;
-  [[nodiscard]] friend auto operator<=>(shaped_key, shaped_key) noexcept = default;
+  [[nodiscard]] friend bool operator==(shaped_key, shaped_key) noexcept = default;
 };
 
 enum class shape { good, all_equal, three_homes, last_place, first_and_last };
