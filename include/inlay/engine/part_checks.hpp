@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/batch/batch_view.hpp>
 #include <inlay/cache/cache_policy.hpp>
 #include <inlay/cache/no_cache.hpp>
 #include <inlay/cache/organisation.hpp>
@@ -9,8 +10,12 @@
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/table/initialiser.hpp>
+#include <inlay/table/row_store.hpp>
 #include <inlay/vsid/id_plan.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace inlay::inline INLAY_ABI {
@@ -31,6 +36,24 @@ template <class T>
 struct is_optimizer : std::bool_constant<row_optimizer<T>> {};
 
 template <class T>
+concept grants_samples = requires(T const sync, std::uint64_t position, std::size_t batch) {
+  { sync.grant(position, position, batch) } -> std::same_as<sample_range>;
+};
+
+/// The store that `parts.table` opens, if it opens one.
+template <class Parts>
+concept opens_a_store =
+    row_store<typename Parts::table_type::template store<typename Parts::keys_type,
+                                                         typename Parts::init_type>>;
+
+template <class Parts>
+concept opens_rows = requires {
+  typename Parts::organisation_type::template rows<
+      typename Parts::cache_type, typename Parts::table_type::template store<
+                                      typename Parts::keys_type, typename Parts::init_type>>;
+};
+
+template <class T>
 struct is_sums : std::bool_constant<std::is_same_v<T, fast_sums> || std::is_same_v<T, fixed_sums>> {
 };
 
@@ -46,13 +69,18 @@ struct part_checks {
                 "parts.mapper must be an id mapper: see vsid/id_plan.hpp");
   static_assert(initialiser<typename Parts::init_type>,
                 "parts.init must be an initialiser: see table/initialiser.hpp");
+  static_assert(opens_a_store<Parts>, "parts.table must open a row store: see table/row_store.hpp");
   static_assert(
       each_is<is_cache, typename Parts::cache_type>,
       "parts.cache must be a cache policy, or a one_of policies: see cache/cache_policy.hpp");
+  static_assert(opens_rows<Parts>,
+                "parts.organisation must be an organisation of rows: see cache/organisation.hpp");
   static_assert(communicator<typename Parts::comm_type>,
                 "parts.comm must be a communicator: see exchange/communicator.hpp");
   static_assert(each_is<is_pooling, typename Parts::pooling_type>,
                 "parts.pooling must be a pooling, or a one_of poolings: see bag/pooling.hpp");
+  static_assert(grants_samples<typename Parts::sync_type>,
+                "parts.sync must grant samples: see aggregate/bulk.hpp");
   static_assert(each_is<is_optimizer, typename Parts::optimizer_type>,
                 "parts.optimizer must be a row optimizer, or a one_of row optimizers: see "
                 "optim/row_optimizer.hpp");
@@ -62,7 +90,7 @@ struct part_checks {
       !std::is_same_v<typename Parts::organisation_type, in_place> ||
           std::is_same_v<typename Parts::cache_type, no_cache>,
       "parts.organisation is in_place, where rows never move: it can't have a cache policy");
-  static_assert(std::is_same_v<typename Parts::organisation_type, in_place> ||
+  static_assert(!std::is_same_v<typename Parts::organisation_type, fully_associative> ||
                     !std::is_same_v<typename Parts::cache_type, no_cache>,
                 "parts.organisation needs a cache policy: name one in parts.cache, such as lru");
 };
