@@ -109,6 +109,14 @@ class cached_rows {
     std::uint32_t pins = 0;  // steps in flight that use the slot
     float* home = nullptr;   // the row's address in the table: the way back needs no look-up
   };
+  /// Whether a slot is pinned. Named, and fit for devices, as the policies that ask are: nvcc warns
+  /// where they call a lambda.
+  struct pinned_slots {
+    owner const* owners;
+    [[nodiscard]] INLAY_HD bool operator()(way_id way) const noexcept {
+      return owners[way].pins != 0;
+    }
+  };
   struct eviction {
     slot_id slot;
     float* home;
@@ -199,7 +207,7 @@ class cached_rows {
 
   template <class Slots>
   slot_id evict(Slots& policy, access const& incoming) {
-    auto const slot = policy.victim(incoming, [&](way_id way) { return owners_[way].pins != 0; });
+    auto const slot = policy.victim(incoming, pinned_slots{owners_.data()});
     expects(slot < capacity() && owners_[slot].pins == 0,
             "the cache policy found no victim, or a pinned one, though slots are free to take");
     policy.on_evict(slot);

@@ -47,9 +47,9 @@ INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
   for (std::size_t i = whole; i < dim; ++i) {
     partial[i - whole] += row[i] * row[i];
   }
-  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) {
-      partial[lane] += partial[lane + half];
+  for (std::size_t reach = lanes / 2; reach > 0; reach /= 2) {
+    for (std::size_t lane = 0; lane < reach; ++lane) {
+      partial[lane] += partial[lane + reach];
     }
   }
   return partial[0];

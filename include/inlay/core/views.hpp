@@ -36,6 +36,12 @@ struct matrix_view {
   INLAY_HD constexpr matrix_view(T* first, std::size_t row_count, std::size_t col_count,
                                  std::size_t row_stride) noexcept
       : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
+  /// Of the same elements, not to be written. A conversion function to `matrix_view<T const>` would
+  /// draw a warning from nvcc where T is const already, with or without a constraint.
+  template <class U>
+    requires(!std::is_same_v<U, T> && std::is_same_v<U const, T>)
+  INLAY_HD constexpr matrix_view(matrix_view<U> const& other) noexcept
+      : matrix_view(other.data, other.rows, other.cols, other.stride) {}
 
   [[nodiscard]] INLAY_HD constexpr span<T> row(std::size_t at) const noexcept {
     return {data + at * stride, cols};
@@ -45,12 +51,6 @@ struct matrix_view {
     return {data + first * stride, count, cols, stride};
   }
   [[nodiscard]] INLAY_HD constexpr std::size_t size() const noexcept { return rows * cols; }
-
-  INLAY_HD constexpr operator matrix_view<T const>() const noexcept
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, stride};
-  }
 };
 
 }  // namespace inlay::inline INLAY_ABI

@@ -73,10 +73,10 @@ class dense_parameters {
   /// chunk_gradients (chunks, size)
   void sum(host_exec const& exec, float* chunk_gradients, std::size_t chunks, float factor) const {
     exec.for_pieces(size_, 4096, [&](std::size_t first, std::size_t last) {
-      for (std::size_t half = 1; half < chunks; half *= 2) {
-        for (std::size_t chunk = 0; chunk + half < chunks; chunk += 2 * half) {
+      for (std::size_t reach = 1; reach < chunks; reach *= 2) {
+        for (std::size_t chunk = 0; chunk + reach < chunks; chunk += 2 * reach) {
           add(chunk_gradients + chunk * size_ + first,
-              chunk_gradients + (chunk + half) * size_ + first, last - first);
+              chunk_gradients + (chunk + reach) * size_ + first, last - first);
         }
       }
       scale(chunk_gradients + first, factor, last - first);

@@ -28,7 +28,13 @@ struct narrow {
 
   struct key {
     std::uint64_t bits = 0;
-    [[nodiscard]] friend constexpr auto operator<=>(key, key) noexcept = default;
+    // Written out: nvcc hands a defaulted one to g++ as used but never defined.
+    [[nodiscard]] INLAY_HD friend constexpr bool operator==(key left, key right) noexcept {
+      return left.bits == right.bits;
+    }
+    [[nodiscard]] INLAY_HD friend constexpr auto operator<=>(key left, key right) noexcept {
+      return left.bits <=> right.bits;
+    }
   };
 
   [[nodiscard]] INLAY_HD static constexpr bool holds(table_id, raw_id id) noexcept {
