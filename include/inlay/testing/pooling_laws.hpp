@@ -42,7 +42,7 @@ namespace detail {
 [[nodiscard]] inline bool same_floats(std::vector<float> const& left,
                                       std::vector<float> const& right) {
   return left.size() == right.size() &&
-         std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0;
+         (left.empty() || std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0);
 }
 
 /// Bags of a random batch, pooled and differentiated by the library.
