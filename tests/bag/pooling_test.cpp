@@ -117,6 +117,8 @@ TEST_CASE("bags: occurrences go chunk by chunk, field-major within a chunk") {
 
 /// Divides by nothing.
 struct mean_without_care {
+  static constexpr char const* name = "mean_without_care";
+
   [[nodiscard]] float factor(std::size_t, float weight_sum) const noexcept {
     return 1.0F / weight_sum;
   }

@@ -130,9 +130,20 @@ TEST_CASE("engine: a batch that fits one width and not the other changes nothing
   for (auto const& [name, row] : before.rows) {
     CHECK(it.state().rows.at(name) == row);
   }
+  CHECK(it.trainer.figures().table_rows == before.rows.size());
   // Nothing is pinned: three rows of each width fit again, two times.
   it.step(batch_of(3, {4, 5, 6, 4, 5, 6}));
   it.step(batch_of(3, {7, 8, 9, 7, 8, 9}));
+}
+
+TEST_CASE("engine: an optimizer with knobs that make no sense is refused by a sentence") {
+  auto const with = [](auto rule) { inlay::engine{small_shape(), parts{.optimizer = rule}}; };
+  auto const not_a_number = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_WITH_AS(with(inlay::sgd{.learning_rate = not_a_number}), Contains("learning rate"),
+                       error);
+  CHECK_THROWS_WITH_AS(with(inlay::adagrad{.epsilon = 0}), Contains("epsilon"), error);
+  CHECK_THROWS_WITH_AS(with(inlay::rowwise_adagrad{.initial_accumulator = -1}),
+                       Contains("initial accumulator"), error);
 }
 
 TEST_CASE("engine: one step at a time, for a second one would read rows before their update") {

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <string_view>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -11,6 +12,7 @@ namespace inlay::inline INLAY_ABI {
 /// Forward and backward use the same factor, so each is the other's adjoint.
 template <class T>
 concept pooling = std::copyable<T> && requires(T const pooling, std::size_t ids, float weight_sum) {
+  { T::name } -> std::convertible_to<std::string_view>;  // by which a table chooses it
   { pooling.factor(ids, weight_sum) } -> std::same_as<float>;
 };
 

@@ -42,6 +42,11 @@ class cached_rows {
            weights_.cells.capacity_bytes() + state_.cells.capacity_bytes();
   }
 
+  /// Throws if so many rows could not be here at once, whatever else is.
+  void expect_room(std::size_t rows) const {
+    if (rows > capacity()) refuse(rows, capacity());
+  }
+
   /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct.
   /// A step with more rows than slots that are not pinned is an error, and nothing has changed
   /// then.
@@ -168,12 +173,14 @@ class cached_rows {
     victims_.resize(missed_.size());
     victims_.clear();
     auto const available = capacity() - pinned_ + shared_;
-    if (rows > available) {
-      fail("a step needs " + std::to_string(rows) + " rows of width " +
-           std::to_string(store_.layout().dim) + " in the cache, and of its " +
-           std::to_string(capacity()) + " rows it can have " + std::to_string(available) +
-           ": raise cache_rows or lower the batch");
-    }
+    if (rows > available) refuse(rows, available);
+  }
+
+  [[noreturn]] void refuse(std::size_t rows, std::size_t available) const {
+    fail("a step needs " + std::to_string(rows) + " rows of width " +
+         std::to_string(store_.layout().dim) + " in the cache, and of its " +
+         std::to_string(capacity()) + " rows it can have " + std::to_string(available) +
+         ": raise cache_rows or lower the batch");
   }
 
   void pin(slot_id slot) noexcept {

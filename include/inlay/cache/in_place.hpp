@@ -19,6 +19,8 @@ class in_place_rows {
   [[nodiscard]] Store const& store() const noexcept { return store_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return store_.bytes(); }
 
+  void expect_room(std::size_t) const noexcept {}
+
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const>, step_id,
                     row_refs& refs) {
     refs.resize(keys.size());

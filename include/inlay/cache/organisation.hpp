@@ -13,6 +13,7 @@ namespace inlay::inline INLAY_ABI {
 template <class T>
 concept brings_rows = requires(T rows, host_exec const& exec, span<typename T::key const> keys,
                                span<std::uint32_t const> counts, step_id step, row_refs& refs) {
+  { rows.expect_room(keys.size()) } -> std::same_as<void>;
   { rows.bring(exec, keys, counts, step, refs) } -> std::same_as<row_traffic>;
   { rows.release(refs) } -> std::same_as<void>;
 };

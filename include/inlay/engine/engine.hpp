@@ -58,7 +58,9 @@ class engine : detail::part_checks<Parts> {
   using step_type = step<engine>;
 
   engine(shape shape, Parts parts)
-      : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {}
+      : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {
+    visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
+  }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
 

@@ -57,6 +57,9 @@ class row_groups {
 
   /// Brings the rows of a mapped step and pins them; if one group fails, all are let go.
   row_traffic bring(Parts const& parts, step_id step, work_type& work) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].rows().expect_room(work[g].plan.size());
+    }
     row_traffic traffic;
     std::size_t brought = 0;
     try {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <inlay/core/error.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 
 #include <cmath>
+#include <cstddef>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -16,6 +18,13 @@ struct adagrad {
   float epsilon = 1e-8F;
   float initial_accumulator = 0.0F;
 
+  void check() const {
+    expects(std::isfinite(learning_rate), "the learning rate must be finite");
+    expects(std::isfinite(epsilon) && epsilon > 0,
+            "epsilon must be positive: it stands in a divisor");
+    expects(std::isfinite(initial_accumulator) && initial_accumulator >= 0,
+            "the initial accumulator is a sum of squares: zero or more");
+  }
   [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t dim) const noexcept {
     return dim;
   }

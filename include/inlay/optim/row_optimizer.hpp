@@ -21,6 +21,12 @@ concept has_row_state = requires(T const optimizer, std::size_t dim, span<float>
   { optimizer.reset(state) } -> std::same_as<void>;
 };
 
+/// Throws for knobs that make no sense.
+template <class T>
+concept checks_knobs = requires(T const optimizer) {
+  { optimizer.check() } -> std::same_as<void>;
+};
+
 /// Moves one row against its gradient.
 template <class T>
 concept updates_rows = requires(T const optimizer, span<float> row, span<float> state,
@@ -31,6 +37,6 @@ concept updates_rows = requires(T const optimizer, span<float> row, span<float> 
 /// A rule that moves rows. It sees a row once a step, with the sum of its gradients; the same rule
 /// moves the rows of dense parameters. Laws: testing/row_optimizer_laws.hpp.
 template <class T>
-concept row_optimizer = std::copyable<T> && has_row_state<T> && updates_rows<T>;
+concept row_optimizer = std::copyable<T> && checks_knobs<T> && has_row_state<T> && updates_rows<T>;
 
 }  // namespace inlay::inline INLAY_ABI

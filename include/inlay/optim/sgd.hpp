@@ -1,7 +1,11 @@
 #pragma once
 
+#include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+
+#include <cmath>
+#include <cstddef>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -11,6 +15,7 @@ struct sgd {
 
   float learning_rate = 0.01F;
 
+  void check() const { expects(std::isfinite(learning_rate), "the learning rate must be finite"); }
   [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
     return 0;
   }
