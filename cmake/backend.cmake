@@ -8,22 +8,12 @@ if(INLAY_BACKEND STREQUAL "host")
   target_link_libraries(inlay_backend INTERFACE inlay::inlay)
 
 elseif(INLAY_BACKEND STREQUAL "emulated")
-  # CCCL lies in the CUDA toolkit, and the toolkit is wherever nvcc is. CMAKE_PREFIX_PATH or
-  # CCCL_DIR name a copy without a toolkit.
-  find_package(CUDAToolkit QUIET)
-  find_package(CCCL CONFIG QUIET HINTS ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_TARGET_DIR}
-               ${CUDAToolkit_LIBRARY_DIR}/cmake)
+  include(cmake/find_cccl.cmake)
   if(NOT CCCL_FOUND)
     message(FATAL_ERROR "cannot build here: no CCCL (it comes with CUDA: put nvcc on PATH)")
   endif()
-
-  # Without the device-system definition that this target carries, g++ fails inside Thrust.
-  thrust_create_target(inlay_thrust_cpp HOST CPP DEVICE CPP)
-
-  add_library(inlay_emulated INTERFACE)
-  add_library(inlay::emulated ALIAS inlay_emulated)
-  target_compile_definitions(inlay_emulated INTERFACE INLAY_EMULATED=1)
-  target_link_libraries(inlay_emulated INTERFACE inlay::inlay inlay_thrust_cpp)
+  set(inlay_target_scope GLOBAL)
+  include(cmake/emulated.cmake)
   target_link_libraries(inlay_backend INTERFACE inlay::emulated)
 
 elseif(INLAY_BACKEND STREQUAL "cuda")
