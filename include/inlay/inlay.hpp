@@ -39,6 +39,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/hash.hpp>
 #include <inlay/core/host_exec.hpp>
+#include <inlay/core/huge_pages.hpp>
 #include <inlay/core/ids.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/permutation.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/core/error.hpp>
+#include <inlay/core/huge_pages.hpp>
 #include <inlay/core/views.hpp>
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Host memory for a step's scratch: aligned to a cache line, never initialised, kept between
-/// steps.
+/// Host memory for a step's scratch, and for what is as large as a table: aligned to a cache line,
+/// on huge pages where it fills one, never initialised, kept between steps.
 ///
 /// A std::vector would write zeros that the next line overwrites; at millions of ids a step that is
 /// as dear as the work itself. Contents are lost by `resize`; `grow` keeps them.
@@ -91,6 +92,8 @@ class buffer {
 
  private:
   struct release {
+    std::size_t alignment = buffer::alignment;
+
     void operator()(T* memory) const noexcept {
       ::operator delete(static_cast<void*>(memory), std::align_val_t{alignment});
     }
@@ -107,7 +110,12 @@ class buffer {
     if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) {
       throw std::bad_alloc();
     }
-    return storage(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignment})));
+    auto const bytes = count * sizeof(T);
+    auto const aligned_to = bytes < huge_page ? alignment : huge_page;
+    storage memory(static_cast<T*>(::operator new(bytes, std::align_val_t{aligned_to})),
+                   release{aligned_to});
+    if (aligned_to == huge_page) ask_for_huge_pages(memory.get(), bytes);
+    return memory;
   }
 
   storage data_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/huge_pages.hpp>
 #include <inlay/table/new_row.hpp>
 #include <inlay/table/row_slabs.hpp>
 #include <inlay/table/row_store.hpp>
@@ -24,7 +25,7 @@ class host_rows {
  public:
   using key = typename Keys::key;
 
-  explicit host_rows(new_row<Keys, Init> maker, std::size_t slab_bytes = std::size_t{1} << 20U)
+  explicit host_rows(new_row<Keys, Init> maker, std::size_t slab_bytes = huge_page)
       : maker_(std::move(maker)), slabs_(maker_.layout().floats(), slab_bytes) {}
 
   [[nodiscard]] row_layout layout() const noexcept { return maker_.layout(); }

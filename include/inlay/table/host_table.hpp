@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/huge_pages.hpp>
 #include <inlay/table/host_rows.hpp>
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace inlay::inline INLAY_ABI {
 struct host_table {
   static constexpr char const* name = "host";
 
-  std::size_t slab_bytes = std::size_t{1} << 20U;  ///< memory taken at a time
+  std::size_t slab_bytes = huge_page;  ///< memory taken at a time
 
   template <key_packing Keys, initialiser Init>
   using store = host_rows<Keys, Init>;

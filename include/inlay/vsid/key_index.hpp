@@ -4,18 +4,19 @@
 #include <inlay/core/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace inlay::inline INLAY_ABI {
 
 /// Key → 32-bit number, by open addressing with linear probing: the one hash table of the library.
 ///
 /// It lies under the mapper, the table and the cache. What a look-up costs is the one cache line
-/// that it misses, so the batched calls hash a group of keys ahead, start loading their lines, and
-/// only then probe. Any key is legal: an empty place is marked by its number. At most 5/8 of the
-/// places are used.
+/// that it misses, so the batched calls hash keys ahead, ask for their lines, and only then probe.
+/// Any key is legal: a place is taken if it bears the stamp of the day, and `clear` is a new day,
+/// which costs nothing. A home is hash times size, so the size need not be a power of two: a large
+/// index grows by a quarter, copying in the order of hashes, and 1/2 to 5/8 of it is taken.
 template <class Key>
 class key_index {
  public:
@@ -31,14 +32,14 @@ class key_index {
 
   /// The number of `key`, or `absent`.
   [[nodiscard]] std::uint32_t find(Key key) const noexcept {
-    return places_.empty() ? absent : places_[probe(key, home(hash(key)))].number;
+    return places_.empty() ? absent : number_at(probe(key, home(key)));
   }
 
   /// The number of `key`; where it has none it gets `number`. May grow the index: then nothing has
   /// changed if memory runs out.
   found_or_new find_or_insert(Key key, std::uint32_t number) {
     reserve(size_ + 1);
-    return settle(key, probe(key, home(hash(key))), number);
+    return settle(key, probe(key, home(key)), number);
   }
 
   /// Calls visit(i, number or absent) for every key, in order.
@@ -50,8 +51,8 @@ class key_index {
       }
       return;
     }
-    in_flight(keys, [&](std::size_t i, std::size_t place) {
-      visit(i, places_[probe(keys[i], place)].number);
+    in_flight<64>(keys, [&](std::size_t i, std::size_t place) {
+      visit(i, number_at(probe(keys[i], place)));
     });
   }
 
@@ -62,9 +63,9 @@ class key_index {
     for (std::size_t first = 0; first < keys.size(); first += group) {
       auto const part = keys.subspan(first, std::min(group, keys.size() - first));
       reserve(size_ + part.size());
-      in_flight(part, [&](std::size_t i, std::size_t place) {
+      in_flight<32>(part, [&](std::size_t i, std::size_t place) {
         auto const at = probe(part[i], place);
-        if (places_[at].number != absent) {
+        if (is_taken(at)) {
           visit(first + i, places_[at].number, false);
         } else {
           auto const number = settle(part[i], at, next()).number;
@@ -79,28 +80,28 @@ class key_index {
     if (places_.empty()) {
       return false;
     }
-    auto gap = probe(key, home(hash(key)));
-    if (places_[gap].number == absent) {
+    auto gap = probe(key, home(key));
+    if (!is_taken(gap)) {
       return false;
     }
-    for (auto at = after(gap); places_[at].number != absent; at = after(at)) {
-      auto const wanted = home(hash(places_[at].key));
+    for (auto at = after(gap); is_taken(at); at = after(at)) {
       // The entry may fill the gap only if its home does not lie behind the gap, seen cyclically.
-      if (((at - wanted) & mask_) >= ((at - gap) & mask_)) {
+      if (distance(home(places_[at].key), at) >= distance(gap, at)) {
         places_[gap] = places_[at];
         gap = at;
       }
     }
-    places_[gap].number = absent;
+    places_[gap].stamp = 0;
     --size_;
     return true;
   }
 
   /// Forgets all keys and keeps the memory.
   void clear() noexcept {
-    if (size_ != 0) {
+    size_ = 0;
+    if (++stamp_ == 0) {
       std::fill(places_.begin(), places_.end(), place_type{});
-      size_ = 0;
+      stamp_ = 1;
     }
   }
 
@@ -110,15 +111,15 @@ class key_index {
       return;
     }
     expects(count < absent, "an index numbers at most 2^32 - 2 keys");
-    auto const capacity = std::bit_ceil(std::max<std::size_t>(16, count * 8 / 5 + 1));
+    auto const now = places_.size();
+    auto const grown = now < large ? 2 * now : now + now / 4;
     buffer<place_type> larger;
-    larger.assign(capacity, place_type{});
+    larger.assign(std::max({std::size_t{16}, grown, count * 8 / 5 + 1}), place_type{});
     std::swap(places_, larger);
-    mask_ = capacity - 1;
-    shift_ = 64U - static_cast<unsigned>(std::countr_zero(capacity));
+    auto const old_stamp = std::exchange(stamp_, 1);
     for (auto const& entry : larger) {
-      if (entry.number != absent) {
-        places_[probe(entry.key, home(hash(entry.key)))] = entry;
+      if (entry.stamp == old_stamp) {
+        places_[probe(entry.key, home(entry.key))] = {entry.key, entry.number, stamp_};
       }
     }
   }
@@ -127,65 +128,78 @@ class key_index {
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (auto const& entry : places_) {
-      if (entry.number != absent) {
+      if (entry.stamp == stamp_) {
         visit(entry.key, entry.number);
       }
     }
   }
 
  private:
-  static constexpr std::size_t group = 1024;  // keys between two looks at the fill
-  static constexpr std::size_t ahead = 16;    // cache lines on their way at once
+  static constexpr std::size_t group = 1024;                   // keys between two looks at the fill
+  static constexpr std::size_t large = std::size_t{1} << 16U;  // places: it doubles below
 
   struct place_type {
     Key key{};
-    std::uint32_t number = absent;
+    std::uint32_t number = 0;
+    std::uint32_t stamp = 0;  // never a day's
   };
 
-  [[nodiscard]] std::size_t home(std::uint64_t hashed) const noexcept { return hashed >> shift_; }
-  [[nodiscard]] std::size_t after(std::size_t at) const noexcept { return (at + 1) & mask_; }
+  [[nodiscard]] std::size_t home(Key key) const noexcept {
+    return ((hash(key) >> 32U) * places_.size()) >> 32U;
+  }
+  [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
+    return at + 1 == places_.size() ? 0 : at + 1;
+  }
+  /// Steps from one place to another, going round.
+  [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
+    return to >= from ? to - from : to + places_.size() - from;
+  }
 
-  /// The place of `key`, or the empty one where it belongs.
+  [[nodiscard]] bool is_taken(std::size_t at) const noexcept { return places_[at].stamp == stamp_; }
+  [[nodiscard]] std::uint32_t number_at(std::size_t at) const noexcept {
+    return is_taken(at) ? places_[at].number : absent;
+  }
+
+  /// The place of `key`, or the free one where it belongs.
   [[nodiscard]] std::size_t probe(Key key, std::size_t at) const noexcept {
-    while (places_[at].number != absent && !(places_[at].key == key)) {
+    while (is_taken(at) && !(places_[at].key == key)) {
       at = after(at);
     }
     return at;
   }
 
   found_or_new settle(Key key, std::size_t at, std::uint32_t number) noexcept {
-    if (places_[at].number != absent) {
+    if (is_taken(at)) {
       return {places_[at].number, false};
     }
-    places_[at] = {key, number};
+    places_[at] = {key, number, stamp_};
     ++size_;
     return {number, true};
   }
 
-  /// Calls visit(i, home of keys[i]) in order, each home's cache line asked for `ahead` keys
+  /// Calls visit(i, home of keys[i]) in order, each home's cache line asked for `Ahead` keys
   /// before.
-  template <class Visit>
+  template <std::size_t Ahead, class Visit>
   void in_flight(span<Key const> keys, Visit&& visit) const {
-    std::size_t homes[ahead];
+    std::size_t homes[Ahead];
     auto const fetch = [&](std::size_t i) {
-      homes[i % ahead] = home(hash(keys[i]));
-      __builtin_prefetch(places_.data() + homes[i % ahead]);
+      homes[i % Ahead] = home(keys[i]);
+      __builtin_prefetch(places_.data() + homes[i % Ahead]);
     };
-    for (std::size_t i = 0; i < std::min(ahead, keys.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(Ahead, keys.size()); ++i) {
       fetch(i);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      auto const place = homes[i % ahead];
-      if (i + ahead < keys.size()) {
-        fetch(i + ahead);
+      auto const place = homes[i % Ahead];
+      if (i + Ahead < keys.size()) {
+        fetch(i + Ahead);
       }
       visit(i, place);
     }
   }
 
   buffer<place_type> places_;
-  std::size_t mask_ = 0;
-  unsigned shift_ = 63;
+  std::uint32_t stamp_ = 1;
   std::size_t size_ = 0;
 };
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <inlay/core/config.hpp>
+
+#include <cstddef>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace inlay::inline INLAY_ABI {
+
+/// Size and alignment of a huge page, in bytes.
+inline constexpr std::size_t huge_page = std::size_t{1} << 21U;
+
+/// Asks the system to back this memory by huge pages. A random read of a large table misses the
+/// translation cache as well as the data cache; this spares it the former. Advice only: nothing
+/// depends on whether it is taken, and elsewhere than on Linux nothing is asked.
+inline void ask_for_huge_pages([[maybe_unused]] void* memory,
+                               [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
+#endif
+}
+
+}  // namespace inlay::inline INLAY_ABI
