@@ -35,6 +35,7 @@
 #include <inlay/codec/codec.hpp>
 #include <inlay/codec/raw.hpp>
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/columns.hpp>
 #include <inlay/core/config.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/hash.hpp>

@@ -26,4 +26,19 @@
 #define INLAY_ABI host_v0
 #endif
 
+// Whether registers of four floats are there whatever the flags: on every x86-64.
+#if defined(__SSE2__) && !INLAY_HAS_CUDA
+#define INLAY_HAS_VECTORS 1
+#else
+#define INLAY_HAS_VECTORS 0
+#endif
+
+// INLAY_COMPILED_ONCE stands before a function that must give the same bits to all its callers.
+// Inlined, or copied for a constant argument, the same loop may fuse other products with sums.
+#if defined(__clang__) || defined(__CUDACC__)
+#define INLAY_COMPILED_ONCE [[gnu::noinline]]
+#else
+#define INLAY_COMPILED_ONCE [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace inlay::inline INLAY_ABI {}

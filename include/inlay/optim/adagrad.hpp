@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/columns.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 
@@ -37,13 +38,12 @@ struct adagrad {
   INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
                        update_context const& context) const noexcept {
     auto const rate = learning_rate * context.rate_factor;
-    auto* const weights = row.data();
-    auto* const sums = state.data();
-    auto const* const slopes = gradient.data();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      sums[i] += slopes[i] * slopes[i];
-      weights[i] -= rate * slopes[i] / (std::sqrt(sums[i]) + epsilon);
-    }
+    for_columns(row.size(), [&](auto at) {
+      auto const slope = at.load(gradient.data());
+      auto const sum = at.load(state.data()) + slope * slope;
+      at.store(state.data(), sum);
+      at.store(row.data(), at.load(row.data()) - rate * slope / (square_root(sum) + epsilon));
+    });
   }
 };
 
