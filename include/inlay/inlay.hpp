@@ -65,6 +65,7 @@
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
+#include <inlay/optim/update_rows.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/initialiser.hpp>

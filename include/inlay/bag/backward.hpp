@@ -21,7 +21,7 @@ class row_gradients {
       : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(dim) {}
 
   /// The gradient of unique row v, valid until the next call. // (dim)
-  [[nodiscard]] float* operator()(std::size_t v) {
+  [[nodiscard]] INLAY_COMPILED_ONCE float* operator()(std::size_t v) {
     sums_.clear();
     std::size_t chunk = 0;
     float* into = nullptr;

@@ -6,7 +6,7 @@
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/views.hpp>
-#include <inlay/optim/row_optimizer.hpp>
+#include <inlay/optim/update_rows.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -93,15 +93,9 @@ class dense_parameters {
              update_context const& context) {
     visit(optimizer, [&](auto const& rule) {
       for (auto& each : tensors_) {
-        auto const [rows, cols] = std::pair{each.values.rows, each.values.cols};
-        exec.for_pieces(rows, 1 + 4096 / std::max<std::size_t>(cols, 1),
+        exec.for_pieces(each.values.rows, 1 + 4096 / std::max<std::size_t>(each.values.cols, 1),
                         [&](std::size_t first, std::size_t last) {
-                          for (auto row = first; row < last; ++row) {
-                            rule.update(
-                                each.values.row(row),
-                                {each.state.data() + row * each.state_floats, each.state_floats},
-                                {sums + each.first + row * cols, cols}, context);
-                          }
+                          update_piece(rule, each, first, last, sums + each.first, context);
                         });
       }
     });
@@ -114,6 +108,20 @@ class dense_parameters {
     std::size_t state_floats;  // of a row
     buffer<float> state;       // (rows, state_floats)
   };
+
+  template <class Rule>
+  static void update_piece(Rule const& rule, tensor& each, std::size_t first, std::size_t last,
+                           float const* sums, update_context const& context) {
+    auto const cols = each.values.cols;
+    while (first < last) {
+      row_block block(cols);
+      for (; first < last && block.size < row_block::most; ++first) {
+        block.add(each.values.row(first).data(), each.state.data() + first * each.state_floats,
+                  sums + first * cols, context.rate_factor);
+      }
+      update_rows(rule, block, context.step);
+    }
+  }
 
   static void require_same_shapes(span<matrix_view<float> const> parameters,
                                   gradient_views gradients) {

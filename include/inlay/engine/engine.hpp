@@ -218,7 +218,7 @@ class engine : detail::part_checks<Parts> {
     {
       detail::stage_timer const timer(report_, stage::update);
       rows_.update(parts_, work.groups, work.pooled_gradient.data(),
-                   greatest_magnitude(work.greatest.data(), work.chunks), factor, step_);
+                   greatest_magnitude(work.greatest.data(), work.chunks), factor, {.step = step_});
     }
     detail::stage_timer const timer(report_, stage::dense);
     dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(),

@@ -6,8 +6,9 @@
 #include <inlay/core/row_math.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/shape.hpp>
-#include <inlay/optim/row_optimizer.hpp>
+#include <inlay/optim/update_rows.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -105,19 +106,24 @@ class row_group {
   }
 
   /// Sums every row's gradient, multiplies it by `factor`, and moves the row: one pass over the
-  /// step's rows, each by one thread.
+  /// step's rows, each by one thread. `context` is that of a table whose rate factor is one.
   template <class Rule>
   void update(host_exec const& exec, Rule const& rule, work_type& work,
-              float const* pooled_gradient, float factor, step_id step) const {
+              float const* pooled_gradient, float factor, update_context const& context) const {
     exec.for_pieces(work.plan.size(), 512, [&](std::size_t first, std::size_t last) {
       row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
-      for (auto v = first; v < last; ++v) {
-        auto* const gradient = gradient_of(v);
-        scale(gradient, factor, dim_);
-        auto const table = index(keys_type::table(work.plan.unique[v]));
-        rule.update({work.refs.weights[v], dim_},
-                    {work.refs.state[v], rows_.store().layout().state}, {gradient, dim_},
-                    {.step = step, .rate_factor = rate_factors_[table]});
+      buffer<float> gradients(row_block::most * dim_);
+      for (auto v = first; v < last;) {
+        row_block block(dim_);
+        for (; v < last && block.size < row_block::most; ++v) {
+          auto* const gradient = gradients.data() + block.size * dim_;
+          std::copy_n(gradient_of(v), dim_, gradient);
+          scale(gradient, factor, dim_);
+          auto const table = index(keys_type::table(work.plan.unique[v]));
+          block.add(work.refs.weights[v], work.refs.state[v], gradient,
+                    context.rate_factor * rate_factors_[table]);
+        }
+        update_rows(rule, block, context.step);
       }
     });
   }

@@ -5,6 +5,7 @@
 #include <inlay/core/one_of.hpp>
 #include <inlay/engine/row_group.hpp>
 #include <inlay/engine/shape.hpp>
+#include <inlay/optim/row_optimizer.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -85,13 +86,13 @@ class row_groups {
   /// Moves all rows of a step against their summed gradients times `factor`; or none, and throws,
   /// if a sum is not finite. `greatest`: of the pooled gradient, by magnitude.
   void update(Parts const& parts, work_type& work, float const* pooled_gradient, float greatest,
-              float factor, step_id step) {
+              float factor, update_context const& context) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].require_finite_sums(parts.exec, work[g], pooled_gradient, greatest);
     }
     visit(parts.optimizer, [&](auto const& rule) {
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        groups_[g].update(parts.exec, rule, work[g], pooled_gradient, factor, step);
+        groups_[g].update(parts.exec, rule, work[g], pooled_gradient, factor, context);
       }
     });
   }
