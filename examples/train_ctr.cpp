@@ -11,6 +11,7 @@
 #include <inlay/cache/sieve.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/trace.hpp>
 #include <inlay/model/deepfm.hpp>
 #include <inlay/model/logistic_regression.hpp>
 #include <inlay/optim/adagrad.hpp>
@@ -19,7 +20,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <limits>
+#include <optional>
 #include <variant>
 
 namespace {
@@ -90,9 +93,21 @@ void add_cost(example_report& report, inlay::report const& figures, double secon
   report.add_stages(figures);
 }
 
+void write_trace(inlay::trace const& seen, std::string const& path) {
+  std::ofstream file(path);
+  seen.write(file);
+  if (!file.flush()) inlay::fail("the trace could not be written to " + path);
+  if (seen.dropped() > 0) {
+    std::printf("the trace holds the first %zu events; %zu came after it was full\n", seen.size(),
+                seen.dropped());
+  }
+}
+
 template <class Trainer>
 void run(Trainer& trainer, train_options const& options, train_data& data) {
   auto const oracle = data.oracle_logits();
+  std::optional<inlay::trace> seen;
+  if (!options.trace.empty()) trainer.attach(seen.emplace());
   auto chosen = network_of(options, data);
   std::visit(
       [&](auto& network) {
@@ -106,6 +121,7 @@ void run(Trainer& trainer, train_options const& options, train_data& data) {
         add_cost(report, trainer.figures(), seconds);
         if (data.skipped_lines() > 0) report.add("skipped_lines", data.skipped_lines());
         report.show();
+        if (seen) write_trace(*seen, options.trace);
         if (!options.save_parameters.empty()) {
           save_parameters(trainer, network.parameters(), options.save_parameters);
         }

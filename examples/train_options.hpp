@@ -35,6 +35,7 @@ struct train_options {
   bool skip_bad_lines = false;
   std::string report;
   std::string save_parameters;
+  std::string trace;
 
   [[nodiscard]] bool is_file() const { return data != "synthetic"; }
 
@@ -115,4 +116,7 @@ inline void describe(CLI::App& app, train_options& options) {
   app.add_option(
       "--save-parameters", options.save_parameters,
       "write ids and rows in order, then dense parameters, so that cmp compares two runs");
+  app.add_option("--trace", options.trace,
+                 "write when each stage of each step ran to this JSON file; chrome://tracing and "
+                 "ui.perfetto.dev show it");
 }

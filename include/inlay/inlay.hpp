@@ -57,8 +57,11 @@
 #include <inlay/engine/row_groups.hpp>
 #include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
+#include <inlay/engine/stage.hpp>
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>
+#include <inlay/engine/timers.hpp>
+#include <inlay/engine/trace.hpp>
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/exchange/self_comm.hpp>
 #include <inlay/optim/adagrad.hpp>

@@ -11,11 +11,13 @@
 #include <inlay/engine/row_groups.hpp>
 #include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
+#include <inlay/engine/stage.hpp>
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>
+#include <inlay/engine/timers.hpp>
+#include <inlay/engine/trace.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -71,9 +73,15 @@ class engine : detail::part_checks<Parts> {
   /// Both belong to the caller and stay where they are.
   void attach(span<matrix_view<float> const> parameters,
               span<matrix_view<float const> const> gradients) {
-    expects(begun_ == std::chrono::steady_clock::time_point{},
-            "attach parameters before the first step");
+    expects(begun_ == trace::time{}, "attach parameters before the first step");
     dense_.attach(parts_.optimizer, parameters, gradients);
+  }
+
+  /// Records every stage and step, and chunks of `each_chunk`, from now on. `into` stays the
+  /// caller's and must outlive the last step.
+  void attach(trace& into) {
+    expects(open_steps_ == 0, "attach a trace between steps");
+    trace_ = &into;
   }
 
   /// The next global batch of a stream, or nothing at its end. The engine keeps the position.
@@ -83,7 +91,7 @@ class engine : detail::part_checks<Parts> {
     if (range.empty()) return std::nullopt;
     batch_view batch;
     {
-      detail::stage_timer const timer(report_, stage::load);
+      auto const timer = timed(stage::load);
       batch = stream.read(range);
     }
     expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
@@ -95,6 +103,7 @@ class engine : detail::part_checks<Parts> {
   /// Begins a step with a batch of the user's own, as one global batch. Its memory is free
   /// afterwards.
   [[nodiscard]] step_type begin(batch_view const& batch) {
+    opened_ = trace::clock::now();
     require(batch);
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
     expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
@@ -105,7 +114,7 @@ class engine : detail::part_checks<Parts> {
     });
     open_rows(batch, rows_a_chunk, *work);
     ++open_steps_;
-    begun_ = std::chrono::steady_clock::now();
+    begun_ = trace::clock::now();
     return {*this, std::move(work)};
   }
 
@@ -114,12 +123,13 @@ class engine : detail::part_checks<Parts> {
     expects(finished.owner_ == this && finished.work_,
             "a step is finished once, by its own engine");
     auto& work = *finished.work_;
+    detail::step_timer const whole(trace_, step_, opened_);
     for (std::size_t number = 0; number < work.chunks; ++number) {
       if (work.came_back[number] == 0) {
         fail("chunk " + std::to_string(number) + " of the step had no backward");
       }
     }
-    add_time(stage::network, begun_);
+    { auto const network = timed(stage::network, begun_); }
     if (work.rows > 0) {
       update(work);
       step_ = inlay::next(step_);
@@ -196,15 +206,15 @@ class engine : detail::part_checks<Parts> {
 
   void open_rows(batch_view const& batch, std::size_t rows_a_chunk, work_type& work) {
     {
-      detail::stage_timer const timer(report_, stage::map);
+      auto const timer = timed(stage::map);
       rows_.map(parts_, batch, rows_a_chunk, work.groups);
     }
     {
-      detail::stage_timer const timer(report_, stage::bring);
+      auto const timer = timed(stage::bring);
       report_.rows += rows_.bring(parts_, step_, work.groups);
     }
     report_.ids += batch.ids.size();
-    detail::stage_timer const timer(report_, stage::pool);
+    auto const timer = timed(stage::pool);
     rows_.pool(parts_, work.groups, work.pooled.data());
   }
 
@@ -212,15 +222,15 @@ class engine : detail::part_checks<Parts> {
   void update(work_type& work) {
     auto const factor = 1.0F / static_cast<float>(work.rows);
     {
-      detail::stage_timer const timer(report_, stage::dense);
+      auto const timer = timed(stage::dense);
       dense_.sum(exec(), work.dense_gradients.data(), work.chunks, factor);
     }
     {
-      detail::stage_timer const timer(report_, stage::update);
+      auto const timer = timed(stage::update);
       rows_.update(parts_, work.groups, work.pooled_gradient.data(),
                    greatest_magnitude(work.greatest.data(), work.chunks), factor, {.step = step_});
     }
-    detail::stage_timer const timer(report_, stage::dense);
+    auto const timer = timed(stage::dense);
     dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(),
                  {.step = step_, .rate_factor = shape_.dense_learning_rate_factor});
   }
@@ -272,9 +282,9 @@ class engine : detail::part_checks<Parts> {
     spare_ = std::move(work);
   }
 
-  void add_time(stage at, std::chrono::steady_clock::time_point since) noexcept {
-    report_.stage_seconds[static_cast<std::size_t>(at)] +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+  [[nodiscard]] detail::stage_timer timed(stage at,
+                                          trace::time begun = trace::clock::now()) noexcept {
+    return {report_, trace_, at, step_, begun};
   }
 
   shape shape_;
@@ -287,7 +297,9 @@ class engine : detail::part_checks<Parts> {
   std::uint64_t cursor_ = 0;    // samples granted so far
   std::size_t open_steps_ = 0;  // begun, neither finished nor dropped
   step_id step_{};
-  std::chrono::steady_clock::time_point begun_;
+  trace* trace_ = nullptr;  // where stages are recorded, if anywhere
+  trace::time opened_;      // when the step at hand began to map
+  trace::time begun_;       // and when its user got it
 };
 
 }  // namespace inlay::inline INLAY_ABI

@@ -1,28 +1,13 @@
 #pragma once
 
 #include <inlay/cache/row_refs.hpp>
+#include <inlay/engine/stage.hpp>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace inlay::inline INLAY_ABI {
-
-/// What a step spends its time on.
-enum class stage : std::size_t {
-  load,     ///< waiting for the loader
-  map,      ///< ids to keys, de-duplication, the transposed plan
-  bring,    ///< looking rows up, creating, caching and fetching them
-  pool,     ///< rows to pooled bags
-  network,  ///< the user's own work between begin and finish
-  update,   ///< row gradients and optimizer
-  dense     ///< gradients of attached parameters and optimizer
-};
-
-inline constexpr std::array stage_names{"load",    "map",    "bring", "pool",
-                                        "network", "update", "dense"};
 
 /// What an engine has done since it was made. Nothing is silent: whatever is dropped is counted.
 struct report {
@@ -35,29 +20,10 @@ struct report {
   std::size_t bytes = 0;  ///< of tables and caches
   std::array<double, stage_names.size()> stage_seconds{};
 
+  /// Seconds spent in a stage, over all steps.
   [[nodiscard]] double seconds(stage at) const noexcept {
     return stage_seconds[static_cast<std::size_t>(at)];
   }
 };
-
-namespace detail {
-
-/// Adds the time until its end to a stage.
-class stage_timer {
- public:
-  stage_timer(report& figures, stage at) noexcept
-      : seconds_(figures.stage_seconds[static_cast<std::size_t>(at)]) {}
-  stage_timer(stage_timer const&) = delete;
-  stage_timer& operator=(stage_timer const&) = delete;
-  ~stage_timer() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-  }
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace detail
 
 }  // namespace inlay::inline INLAY_ABI

@@ -4,6 +4,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/views.hpp>
+#include <inlay/engine/timers.hpp>
 
 #include <cstddef>
 #include <iterator>
@@ -112,8 +113,10 @@ class step {
   /// so that each can have a workspace of its own.
   template <class Body>
   void each_chunk(Body const& body) const {
-    owner_->exec().for_each_worker(
-        work_->chunks, [&](std::size_t number, std::size_t worker) { body(at(number), worker); });
+    owner_->exec().for_each_worker(work_->chunks, [&](std::size_t number, std::size_t worker) {
+      detail::chunk_timer const timer(owner_->trace_, owner_->step_, worker);
+      body(at(number), worker);
+    });
   }
 
  private:
