@@ -44,6 +44,7 @@
 #include <inlay/core/ids.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/permutation.hpp>
+#include <inlay/core/power.hpp>
 #include <inlay/core/random.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/sums.hpp>
@@ -65,10 +66,14 @@
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/exchange/self_comm.hpp>
 #include <inlay/optim/adagrad.hpp>
+#include <inlay/optim/adam.hpp>
+#include <inlay/optim/ftrl.hpp>
+#include <inlay/optim/momentum.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
 #include <inlay/optim/update_rows.hpp>
+#include <inlay/optim/weight_decay.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/initialiser.hpp>

@@ -1,13 +1,17 @@
 #include <inlay/optim/row_optimizer.hpp>
 
+#include "optim/plain.hpp"
+
 #include <inlay/optim/adagrad.hpp>
+#include <inlay/optim/adam.hpp>
+#include <inlay/optim/ftrl.hpp>
+#include <inlay/optim/momentum.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
 #include <inlay/testing/row_optimizer_laws.hpp>
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -16,13 +20,7 @@
 
 namespace {
 
-template <class Rule>
-void check_laws(Rule const& rule) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    CAPTURE(seed);
-    inlay::testing::check_row_optimizer(rule, seed);
-  }
-}
+using plain::check_laws;
 
 TEST_CASE("sgd, adagrad, rowwise_adagrad: the laws of a row optimizer hold") {
   check_laws(inlay::sgd{});
@@ -34,8 +32,9 @@ TEST_CASE("sgd, adagrad, rowwise_adagrad: the laws of a row optimizer hold") {
 }
 
 TEST_CASE("a one_of optimizers: the law of repeated ids holds for each choice") {
-  using any = inlay::one_of<inlay::sgd, inlay::adagrad, inlay::rowwise_adagrad>;
-  for (auto const* const name : {"sgd", "adagrad", "rowwise_adagrad"}) {
+  using any = inlay::one_of<inlay::sgd, inlay::momentum, inlay::adagrad, inlay::rowwise_adagrad,
+                            inlay::adam, inlay::ftrl>;
+  for (auto const* const name : {"sgd", "momentum", "adagrad", "rowwise_adagrad", "adam", "ftrl"}) {
     inlay::testing::check_duplicates(any::named(name));
   }
 }
@@ -45,66 +44,44 @@ TEST_CASE("sgd, adagrad: a column's result does not depend on the width of the r
   inlay::testing::check_columns(inlay::adagrad{.initial_accumulator = 0.1F});
 }
 
-/// Runs `rule` beside `plain(weights, state, gradient, rate factor)`, which works in double.
-template <class Rule, class Plain>
-void compare(Rule const& rule, std::size_t dim, std::uint64_t seed, Plain const& plain) {
-  CAPTURE(dim);
-  CAPTURE(seed);
-  inlay::testing::detail::law_row row(rule, dim, seed);
-  std::vector<double> weights(row.weights().begin(), row.weights().end());
-  std::vector<double> state(row.state().begin(), row.state().end());
-  for (std::uint64_t step = 0; step < 10; ++step) {
-    auto const gradient = inlay::testing::detail::law_gradient(dim, 1.0F, inlay::mix(seed, step));
-    float const factor = step % 2 == 0 ? 1.0F : 0.25F;
-    rule.update(row.weights(), row.state(), {gradient.data(), dim},
-                {.step = inlay::step_id{static_cast<std::int64_t>(step)}, .rate_factor = factor});
-    plain(weights, state, gradient, double{factor});
-  }
-  for (std::size_t i = 0; i < dim; ++i) {
-    CHECK(row.weights()[i] == doctest::Approx(weights[i]).epsilon(1e-5));
-  }
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    CHECK(row.state()[i] == doctest::Approx(state[i]).epsilon(1e-5));
-  }
-}
-
-constexpr std::array<std::size_t, 9> dims{1, 2, 3, 8, 15, 16, 17, 31, 64};
-
 TEST_CASE("sgd: w -= lr g, whatever the width") {
-  for (auto const dim : dims) {
-    compare(inlay::sgd{.learning_rate = 0.2F}, dim, 11 + dim,
-            [](auto& weights, auto&, auto const& gradient, double factor) {
-              for (std::size_t i = 0; i < weights.size(); ++i) {
-                weights[i] -= double{0.2F} * factor * gradient[i];
-              }
-            });
+  for (auto const dim : plain::dims) {
+    plain::compare(inlay::sgd{.learning_rate = 0.2F}, dim,
+                   [](plain::row& row, auto const& gradient) {
+                     for (std::size_t i = 0; i < row.weights.size(); ++i) {
+                       row.weights[i] -= double{0.2F} * row.factor * gradient[i];
+                     }
+                   });
   }
 }
 
 TEST_CASE("adagrad: a += g^2; w -= lr g / (sqrt(a) + eps), eps outside the root") {
-  for (auto const dim : dims) {
-    compare(inlay::adagrad{.learning_rate = 0.2F, .epsilon = 0.5F, .initial_accumulator = 0.1F},
-            dim, 12 + dim, [](auto& weights, auto& state, auto const& gradient, double factor) {
-              for (std::size_t i = 0; i < weights.size(); ++i) {
-                state[i] += double{gradient[i]} * gradient[i];
-                weights[i] -= double{0.2F} * factor * gradient[i] / (std::sqrt(state[i]) + 0.5);
-              }
-            });
+  for (auto const dim : plain::dims) {
+    plain::compare(
+        inlay::adagrad{.learning_rate = 0.2F, .epsilon = 0.5F, .initial_accumulator = 0.1F}, dim,
+        [](plain::row& row, auto const& gradient) {
+          for (std::size_t i = 0; i < row.weights.size(); ++i) {
+            row.state[i] += double{gradient[i]} * gradient[i];
+            row.weights[i] -=
+                double{0.2F} * row.factor * gradient[i] / (std::sqrt(row.state[i]) + 0.5);
+          }
+        });
   }
 }
 
 TEST_CASE("rowwise_adagrad: a += mean(g^2), one number a row") {
-  for (auto const dim : dims) {
-    compare(
+  for (auto const dim : plain::dims) {
+    plain::compare(
         inlay::rowwise_adagrad{.learning_rate = 0.2F, .epsilon = 0.5F, .initial_accumulator = 0.1F},
-        dim, 13 + dim, [](auto& weights, auto& state, auto const& gradient, double factor) {
+        dim, [](plain::row& row, auto const& gradient) {
           double squares = 0.0;
           for (auto const slope : gradient) {
             squares += double{slope} * slope;
           }
-          state[0] += squares / static_cast<double>(gradient.size());
-          for (std::size_t i = 0; i < weights.size(); ++i) {
-            weights[i] -= double{0.2F} * factor * gradient[i] / (std::sqrt(state[0]) + 0.5);
+          row.state[0] += squares / static_cast<double>(gradient.size());
+          for (std::size_t i = 0; i < row.weights.size(); ++i) {
+            row.weights[i] -=
+                double{0.2F} * row.factor * gradient[i] / (std::sqrt(row.state[0]) + 0.5);
           }
         });
   }

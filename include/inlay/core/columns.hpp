@@ -17,6 +17,8 @@ template <class Value>
 struct columns {
   std::size_t first = 0;
 
+  /// `value` in each of them.
+  [[nodiscard]] INLAY_HD static Value all(float value) noexcept { return Value{} + value; }
   [[nodiscard]] INLAY_HD Value load(float const* row) const noexcept {
     Value values;
     std::memcpy(&values, row + first, sizeof values);

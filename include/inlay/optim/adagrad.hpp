@@ -3,6 +3,7 @@
 #include <inlay/core/columns.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+#include <inlay/optim/weight_decay.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -18,6 +19,7 @@ struct adagrad {
   float learning_rate = 0.01F;
   float epsilon = 1e-8F;
   float initial_accumulator = 0.0F;
+  weight_decay decay = {};
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");
@@ -25,19 +27,22 @@ struct adagrad {
             "epsilon must be positive: it stands in a divisor");
     expects(std::isfinite(initial_accumulator) && initial_accumulator >= 0,
             "the initial accumulator is a sum of squares: zero or more");
+    decay.check(learning_rate);
   }
   [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t dim) const noexcept {
-    return dim;
+    return dim + decay.state_floats();
   }
   INLAY_HD constexpr void reset(span<float> state) const noexcept {
     for (auto& accumulator : state) {
       accumulator = initial_accumulator;
     }
+    decay.reset(state);
   }
 
   INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
                        update_context const& context) const noexcept {
     auto const rate = learning_rate * context.rate_factor;
+    decay.apply(row, state, rate, context.step);
     for_columns(row.size(), [&](auto at) {
       auto const slope = at.load(gradient.data());
       auto const sum = at.load(state.data()) + slope * slope;

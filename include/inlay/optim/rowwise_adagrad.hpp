@@ -3,6 +3,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+#include <inlay/optim/weight_decay.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -17,6 +18,7 @@ struct rowwise_adagrad {
   float learning_rate = 0.01F;
   float epsilon = 1e-8F;
   float initial_accumulator = 0.0F;
+  weight_decay decay = {};
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");
@@ -24,20 +26,23 @@ struct rowwise_adagrad {
             "epsilon must be positive: it stands in a divisor");
     expects(std::isfinite(initial_accumulator) && initial_accumulator >= 0,
             "the initial accumulator is a sum of squares: zero or more");
+    decay.check(learning_rate);
   }
   [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
-    return 1;
+    return 1 + decay.state_floats();
   }
   INLAY_HD constexpr void reset(span<float> state) const noexcept {
     state[0] = initial_accumulator;
+    decay.reset(state);
   }
 
   INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
                        update_context const& context) const noexcept {
     auto const dim = row.size();
+    auto const rate = learning_rate * context.rate_factor;
+    decay.apply(row, state, rate, context.step);
     state[0] += sum_of_squares(gradient.data(), dim) / static_cast<float>(dim);
-    auto const rate = learning_rate * context.rate_factor / (std::sqrt(state[0]) + epsilon);
-    add(row.data(), gradient.data(), -rate, dim);
+    add(row.data(), gradient.data(), -rate / (std::sqrt(state[0]) + epsilon), dim);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+#include <inlay/optim/weight_decay.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -14,16 +15,22 @@ struct sgd {
   static constexpr char const* name = "sgd";
 
   float learning_rate = 0.01F;
+  weight_decay decay = {};
 
-  void check() const { expects(std::isfinite(learning_rate), "the learning rate must be finite"); }
-  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
-    return 0;
+  void check() const {
+    expects(std::isfinite(learning_rate), "the learning rate must be finite");
+    decay.check(learning_rate);
   }
-  INLAY_HD constexpr void reset(span<float>) const noexcept {}
+  [[nodiscard]] INLAY_HD constexpr std::size_t state_floats(std::size_t) const noexcept {
+    return decay.state_floats();
+  }
+  INLAY_HD constexpr void reset(span<float> state) const noexcept { decay.reset(state); }
 
-  INLAY_HD void update(span<float> row, span<float>, span<float const> gradient,
+  INLAY_HD void update(span<float> row, span<float> state, span<float const> gradient,
                        update_context const& context) const noexcept {
-    add(row.data(), gradient.data(), -learning_rate * context.rate_factor, row.size());
+    auto const rate = learning_rate * context.rate_factor;
+    decay.apply(row, state, rate, context.step);
+    add(row.data(), gradient.data(), -rate, row.size());
   }
 };
 
