@@ -12,6 +12,7 @@ has_package() {
     ninja-build) command -v ninja ;;
     clang-19) command -v clang++-19 ;;
     clang-format-19) command -v clang-format-19 ;;
+    doxygen) command -v doxygen ;;
     doctest-dev) has_header doctest/doctest.h ;;
     libbenchmark-dev) has_header benchmark/benchmark.h ;;
     libcli11-dev) has_header CLI/CLI.hpp ;;

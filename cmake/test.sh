@@ -130,6 +130,7 @@ done
 need_packages g++ ninja-build doctest-dev libeigen3-dev libbenchmark-dev libcli11-dev \
   nlohmann-json3-dev
 offer_packages clang-format-19 || echo "SKIPPED: the formatting check: no clang-format-19"
+offer_packages doxygen || echo "SKIPPED: the check of documentation: no doxygen"
 
 for preset in "${presets[@]}"; do
   run_preset "$preset"

@@ -1,4 +1,4 @@
-# Tests of the tree itself: the order of folders and the formatting.
+# Tests of the tree itself: the order of folders, formatting, documentation.
 
 set(expect_failure "${PROJECT_SOURCE_DIR}/cmake/expect_failure.cmake")
 
@@ -29,10 +29,25 @@ inlay_plant(detail_folder core/detail/help.hpp "#pragma once\n" "1: error: a det
 inlay_plant(inl_file core/help.inl "#pragma once\n" "1: error: an .inl file")
 inlay_plant(unknown_folder misc/help.hpp "#pragma once\n" "1: error: misc/ is no folder")
 
-# Formatting does not depend on the preset, so one of them checks it.
-if(INLAY_FORMAT_CHECK AND INLAY_BACKEND STREQUAL "host" AND NOT INLAY_SANITIZE
-   AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_test(NAME format COMMAND ${INLAY_FORMAT_CHECK})
+# Neither formatting nor documentation depends on the preset, so one of them checks it.
+if(INLAY_BACKEND STREQUAL "host" AND NOT INLAY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(INLAY_FORMAT_CHECK)
+    add_test(NAME format COMMAND ${INLAY_FORMAT_CHECK})
+  endif()
+  if(INLAY_DOCS_LINT)
+    add_test(NAME docs COMMAND ${INLAY_DOCS_LINT})
+    # And it must see what it looks for.
+    set(root "${CMAKE_CURRENT_BINARY_DIR}/planted/undocumented")
+    file(CONFIGURE OUTPUT "${root}/core/config.hpp" CONTENT
+         "/// Here.\nnamespace inlay {\n/// A.\nstruct a {\n  int b = 0;\n};\nint c();\n}\n" @ONLY)
+    file(CONFIGURE OUTPUT "${root}/Doxyfile" CONTENT
+         "@INCLUDE = \"${PROJECT_BINARY_DIR}/docs/Doxyfile.lint\"
+INPUT = \"${root}/core\"
+OUTPUT_DIRECTORY = \"${root}\"\n")
+    add_test(NAME docs.undocumented
+             COMMAND ${CMAKE_COMMAND} "-DEXPECT=Member b (variable);Member c() (function)" -P
+                     ${expect_failure} -- ${INLAY_DOXYGEN} "${root}/Doxyfile")
+  endif()
 endif()
 
 # What the README shows is what the example says, and the umbrella leaves no header out.

@@ -16,6 +16,7 @@ namespace inlay::inline INLAY_ABI {
 template <class Key>
 class row_gradients {
  public:
+  /// Of a batch's bags and plan; all of them must outlive it. // pooled_gradient (rows, stride)
   row_gradients(bag_list const& bags, id_plan<Key> const& plan, float const* pooled_gradient,
                 std::size_t dim)
       : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(dim) {}

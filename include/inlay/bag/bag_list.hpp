@@ -19,10 +19,10 @@ namespace inlay::inline INLAY_ABI {
 /// A field as a group of bags sees it.
 template <class Pooling>
 struct bag_field {
-  std::size_t field = 0;   // of the batch
-  table_id table{};        // that it reads
-  std::size_t column = 0;  // where its pooled row begins within a sample's
-  Pooling pooling{};
+  std::size_t field = 0;   ///< of the batch
+  table_id table{};        ///< that it reads
+  std::size_t column = 0;  ///< where its pooled row begins within a sample's
+  Pooling pooling{};       ///< of its table
 };
 
 /// The bags of some fields of a batch in the order in which gradients are summed: chunk by chunk of
@@ -34,8 +34,9 @@ struct bag_list {
   buffer<std::uint32_t> places;      // (n), the same for every occurrence
   buffer<float> factors;             // (n) weight times pooling factor, or empty: all one
   buffer<std::uint32_t> chunk_ends;  // (chunks), the first occurrence behind each chunk
-  float greatest_factor = 1.0F;      // by magnitude; not finite if one is not
+  float greatest_factor = 1.0F;      ///< by magnitude; not finite if one is not
 
+  /// Bags in the list.
   [[nodiscard]] std::size_t size() const noexcept { return bag_places.size(); }
 };
 

@@ -16,8 +16,8 @@ namespace inlay::inline INLAY_ABI {
 
 /// How large a batch is, whatever its bags hold.
 struct batch_shape {
-  std::size_t rows = 0;
-  std::size_t fields = 0;
+  std::size_t rows = 0;         ///< samples
+  std::size_t fields = 0;       ///< bags a row
   std::size_t dense_width = 0;  ///< dense features a row
 };
 
@@ -82,13 +82,18 @@ class batch {
     std::copy(weights.begin(), weights.end(), weights_.begin() + known);
   }
 
+  /// As of the last reset.
   [[nodiscard]] batch_shape const& shape() const noexcept { return shape_; }
-  [[nodiscard]] span<raw_id> ids() noexcept { return ids_.view(); }  // (fields * rows) after reset
-  [[nodiscard]] matrix_view<float> dense() noexcept {                // (rows, dense_width)
+  /// Ids to write, field-major. // (fields * rows) after reset
+  [[nodiscard]] span<raw_id> ids() noexcept { return ids_.view(); }
+  /// Dense features to write. // (rows, dense_width)
+  [[nodiscard]] matrix_view<float> dense() noexcept {
     return {dense_.data(), shape_.rows, shape_.dense_width};
   }
-  [[nodiscard]] span<float> labels() noexcept { return labels_.view(); }  // (rows)
+  /// Labels to write. // (rows)
+  [[nodiscard]] span<float> labels() noexcept { return labels_.view(); }
 
+  /// All of it, to be read.
   [[nodiscard]] batch_view view() const noexcept {
     return {.rows = shape_.rows,
             .fields = shape_.fields,

@@ -18,9 +18,9 @@ namespace inlay::inline INLAY_ABI {
 struct criteo_field_shape {
   std::uint32_t ids;  ///< distinct ids at full scale
   double missing;     ///< share that is missing
-  double top;    ///< share of the most frequent id; that is the missing one where top == missing
-  double shift;  ///< of the Zipf-Mandelbrot distribution of all others
-  double exponent;
+  double top;       ///< share of the most frequent id; that is the missing one where top == missing
+  double shift;     ///< of the Zipf-Mandelbrot distribution of all others
+  double exponent;  ///< of that distribution
 };
 
 /// C1 .. C26, fitted to the first 10,000 rows of Criteo Kaggle.
@@ -38,10 +38,10 @@ inline constexpr std::array<criteo_field_shape, criteo_categories> criteo_fields
 
 /// How one integer is distributed: max(0, floor(exp(N(mean, deviation)) - 1)) + offset.
 struct criteo_integer_shape {
-  double missing;    ///< share that is missing
-  double mean;       ///< of log(1 + value)
-  double deviation;  ///< of log(1 + value)
-  std::int32_t offset = 0;
+  double missing;           ///< share that is missing
+  double mean;              ///< of log(1 + value)
+  double deviation;         ///< of log(1 + value)
+  std::int32_t offset = 0;  ///< added last
 };
 
 /// I1 .. I13.
@@ -78,6 +78,7 @@ class criteo_shape {
     }
   }
 
+  /// A sample without its label.
   [[nodiscard]] criteo_row draw(random_stream const& random) const noexcept {
     criteo_row row;
     for (std::size_t field = 0; field < criteo_categories; ++field) {

@@ -187,6 +187,8 @@ inline constexpr std::size_t criteo_columns = 1 + criteo_integers + criteo_categ
 /// bad integer, a bad hex digit; an empty or missing file and a directory too.
 class criteo_tsv {
  public:
+  /// Reads all of the file. Throws for a file that can't be read, and for a bad line unless those
+  /// are skipped.
   explicit criteo_tsv(std::string path, bad_lines on_bad = bad_lines::reject) {
     line_reader lines(std::move(path));
     criteo_row row;
@@ -214,7 +216,9 @@ class criteo_tsv {
 
   /// A sample as the file has it, before dense features are made of it.
   [[nodiscard]] criteo_row const& row(std::uint64_t sample) const noexcept { return rows_[sample]; }
+  /// Bad lines that were left out.
   [[nodiscard]] std::uint64_t skipped_lines() const noexcept { return skipped_; }
+  /// Bytes of all samples.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return rows_.memory_bytes(); }
 
  private:

@@ -46,6 +46,7 @@ class line_reader {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 22U;  ///< bytes
 
+  /// Opens a file. Throws if that is impossible.
   explicit line_reader(std::string path) : path_(std::move(path)), memory_(longest_line) {
     file_.reset(std::fopen(path_.c_str(), "rb"));
     if (!file_) {
@@ -84,6 +85,7 @@ class line_reader {
 
   /// Number of the line that `next` gave last, from 1.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// The path that was opened.
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
 
   /// Throws `error` about the line that `next` gave last.

@@ -32,11 +32,11 @@ enum class sample_order {
 
 /// How a loader walks through its samples.
 struct loader_options {
-  std::uint64_t seed = 1;  ///< of the shuffles
-  std::uint64_t epochs = 1;
+  std::uint64_t seed = 1;    ///< of the shuffles
+  std::uint64_t epochs = 1;  ///< times that every sample is seen
   std::size_t read_ahead =
       1;  ///< ranges that a thread reads before they are asked for; 0: no thread
-  sample_order order = sample_order::shuffled;
+  sample_order order = sample_order::shuffled;  ///< within an epoch
 };
 
 /// Samples of a source at positions 0 .. samples * epochs, shuffled and read ahead.
@@ -47,6 +47,7 @@ struct loader_options {
 /// slower. The source must outlive the loader. One thread may call `read` at a time.
 class loader {
  public:
+  /// Over the listed samples of a source.
   template <batch_source Source>
   loader(Source const& source, std::vector<std::uint64_t> samples,
          loader_options const& options = {})
@@ -85,7 +86,9 @@ class loader {
 
   /// Number of positions.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_.size() * options_.epochs; }
+  /// Fields of the source.
   [[nodiscard]] std::size_t fields() const noexcept { return fields_; }
+  /// Dense features of the source.
   [[nodiscard]] std::size_t dense_width() const noexcept { return dense_width_; }
 
   /// Number, within the source, of the sample at a position below size().

@@ -21,8 +21,8 @@ namespace inlay::inline INLAY_ABI {
 
 /// One line of a MovieLens ratings file.
 struct movielens_rating {
-  std::uint32_t user = 0;
-  std::uint32_t film = 0;
+  std::uint32_t user = 0;      ///< its number in the file
+  std::uint32_t film = 0;      ///< its number in the file
   float rating = 0;            ///< stars, 0.5 to 5
   std::int64_t timestamp = 0;  ///< seconds since 1970
 };
@@ -92,6 +92,8 @@ class movielens_csv {
  public:
   static constexpr float least_liked = 4.0F;  ///< stars from which a film counts as clicked
 
+  /// Reads all of the file. Throws for a file that can't be read, and for a bad line unless those
+  /// are skipped.
   explicit movielens_csv(std::string path, bad_lines on_bad = bad_lines::reject) {
     line_reader lines(std::move(path));
     auto const header = lines.next();
@@ -129,12 +131,15 @@ class movielens_csv {
     }
   }
 
+  /// Seconds since 1970.
   [[nodiscard]] std::int64_t timestamp(std::uint64_t sample) const noexcept {
     return ratings_[sample].timestamp;
   }
+  /// A sample's line.
   [[nodiscard]] movielens_rating const& rating(std::uint64_t sample) const noexcept {
     return ratings_[sample];
   }
+  /// Bad lines that were left out.
   [[nodiscard]] std::uint64_t skipped_lines() const noexcept { return skipped_; }
 
  private:

@@ -19,12 +19,12 @@ namespace inlay::inline INLAY_ABI {
 
 /// What the planted signal is made of.
 struct signal_options {
-  std::size_t pairs = 6;     ///< pairs of fields that interact, at most 55
-  std::size_t rank = 2;      ///< products of factors in a pair
-  double click_rate = 0.25;  ///< mean of the labels
-  double linear = 0.9;       ///< standard deviation of each of the three terms of the logit
-  double interactions = 1.3;
-  double integers = 0.5;
+  std::size_t pairs = 6;      ///< pairs of fields that interact, at most 55
+  std::size_t rank = 2;       ///< products of factors in a pair
+  double click_rate = 0.25;   ///< mean of the labels
+  double linear = 0.9;        ///< standard deviation of each of the three terms of the logit
+  double interactions = 1.3;  ///< of pairs of fields
+  double integers = 0.5;      ///< of integers
 };
 
 /// The logit behind synthetic labels:
@@ -36,6 +36,7 @@ struct signal_options {
 /// would change with the seed; the bias gives the click rate there.
 class planted_signal {
  public:
+  /// Scales effects and finds the bias by some rows like those to come.
   planted_signal(signal_options const& options, std::uint64_t seed, span<criteo_row const> pilot)
       : seed_(seed), rank_(options.rank) {
     expects(options.pairs <= all_pairs, "there are at most 55 pairs of fields that can interact");
@@ -55,6 +56,7 @@ class planted_signal {
     bias_ = find_bias(measured, options.click_rate);
   }
 
+  /// The log-odds of a click.
   [[nodiscard]] double logit(criteo_row const& row) const noexcept {
     return bias_ + weigh(measure(row));
   }

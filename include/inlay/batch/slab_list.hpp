@@ -13,6 +13,7 @@ namespace inlay::inline INLAY_ABI {
 template <class T>
 class slab_list {
  public:
+  /// One more value; none of the others moves.
   void push_back(T const& value) {
     if (size_ % slab_size == 0) {
       slabs_.emplace_back(slab_size);
@@ -21,10 +22,13 @@ class slab_list {
     ++size_;
   }
 
+  /// How many values there are.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// A value; `at` is not checked.
   [[nodiscard]] T const& operator[](std::uint64_t at) const noexcept {
     return slabs_[at / slab_size][at % slab_size];
   }
+  /// Bytes of all slabs.
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
     return slabs_.size() * slab_size * sizeof(T);
   }

@@ -15,8 +15,8 @@ namespace inlay::inline INLAY_ABI {
 
 /// Numbers of the samples to train on and of those kept back; every sample is in one of the two.
 struct sample_split {
-  std::vector<std::uint64_t> train;
-  std::vector<std::uint64_t> test;
+  std::vector<std::uint64_t> train;  ///< to learn from
+  std::vector<std::uint64_t> test;   ///< held back
 };
 
 namespace detail {

@@ -19,11 +19,11 @@ namespace inlay::inline INLAY_ABI {
 
 /// What the generated samples are like.
 struct synthetic_options {
-  std::uint64_t rows = 100'000;
-  double scale = 0.01;          ///< of the number of ids of large fields; 1 is Criteo Kaggle's
-  std::uint64_t cap = 200'000;  ///< most ids of a field
-  std::uint64_t seed = 1;
-  signal_options signal = {};
+  std::uint64_t rows = 100'000;  ///< samples
+  double scale = 0.01;           ///< of the number of ids of large fields; 1 is Criteo Kaggle's
+  std::uint64_t cap = 200'000;   ///< most ids of a field
+  std::uint64_t seed = 1;        ///< of everything
+  signal_options signal = {};    ///< what makes a click likely
 };
 
 /// Clicks that look like Criteo's, at any size and without a file: popularity of ids, missing
@@ -33,6 +33,7 @@ struct synthetic_options {
 /// larger set begins with the smaller one.
 class synthetic {
  public:
+  /// Plants the signal; samples are computed when they are read.
   explicit synthetic(synthetic_options const& options = {})
       : options_(options),
         shape_(options.scale, options.cap),
@@ -66,6 +67,7 @@ class synthetic {
     return signal_.logit(shape_.draw(stream(row_tag, sample)));
   }
 
+  /// What it was made with.
   [[nodiscard]] synthetic_options const& options() const noexcept { return options_; }
 
  private:

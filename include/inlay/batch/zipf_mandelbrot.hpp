@@ -16,6 +16,7 @@ namespace inlay::inline INLAY_ABI {
 /// kept if it lies under the bar of its rank. More than nine draws in ten are kept at once.
 class zipf_mandelbrot {
  public:
+  /// Rank r of `ranks` has a weight of (r + shift)^-exponent, r from 1.
   zipf_mandelbrot(std::uint32_t ranks, double shift, double exponent)
       : ranks_(ranks), shift_(shift), exponent_(exponent) {
     expects(ranks > 0, "a distribution of ranks needs at least one");
@@ -42,6 +43,7 @@ class zipf_mandelbrot {
     }
   }
 
+  /// How many ranks there are.
   [[nodiscard]] std::uint32_t ranks() const noexcept { return ranks_; }
 
   /// How likely a rank is, up to a factor that is the same for all.

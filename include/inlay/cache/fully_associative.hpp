@@ -24,6 +24,7 @@ class cached_rows {
  public:
   using key = typename Store::key;
 
+  /// An empty cache of `capacity` rows before a store.
   cached_rows(Cache const& cache, std::size_t capacity, Store store)
       : store_(std::move(store)), slots_(make_policy_slots(cache, checked(capacity))) {
     auto const layout = store_.layout();
@@ -33,7 +34,9 @@ class cached_rows {
     index_.reserve(capacity);
   }
 
+  /// What lies behind the cache. Rows in the cache may be newer there.
   [[nodiscard]] Store const& store() const noexcept { return store_; }
+  /// Rows that fit.
   [[nodiscard]] std::size_t capacity() const noexcept { return owners_.size(); }
 
   /// Memory held by table and cache together.
@@ -282,9 +285,11 @@ class cached_rows {
 struct fully_associative {
   static constexpr char const* name = "fully_associative";
 
+  /// A cache before a store.
   template <class Cache, row_store Store>
   using rows = cached_rows<Cache, Store>;
 
+  /// Opens a cache of `capacity` rows before a store.
   template <class Cache, row_store Store>
   [[nodiscard]] cached_rows<Cache, Store> open(Cache const& cache, std::size_t capacity,
                                                Store store) const {

@@ -14,13 +14,18 @@ class in_place_rows {
  public:
   using key = typename Store::key;
 
+  /// Rows in a store, used where they lie.
   explicit in_place_rows(Store store) : store_(std::move(store)) {}
 
+  /// Where the rows are.
   [[nodiscard]] Store const& store() const noexcept { return store_; }
+  /// Bytes of the store; nothing else is held.
   [[nodiscard]] std::size_t bytes() const noexcept { return store_.bytes(); }
 
+  /// There always is: nothing is cached.
   void expect_room(std::size_t) const noexcept {}
 
+  /// Finds or creates the rows of distinct keys.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const>, step_id,
                     row_refs& refs) {
     refs.resize(keys.size());
@@ -35,10 +40,13 @@ class in_place_rows {
             .created = created};
   }
 
+  /// Nothing is pinned, so nothing is let go.
   void release(row_refs&) noexcept {}
 
+  /// Rows as they are; nullptr where nobody has touched one.
   void peek(span<key const> keys, span<float const*> weights) const { store_.find(keys, weights); }
 
+  /// Nothing is written back: returns 0.
   std::uint64_t flush(host_exec const&) noexcept { return 0; }
 
  private:
@@ -49,9 +57,11 @@ class in_place_rows {
 struct in_place {
   static constexpr char const* name = "in_place";
 
+  /// Rows that are used where they are stored.
   template <class Cache, row_store Store>
   using rows = in_place_rows<Store>;
 
+  /// Opens rows that stay in their store; cache and capacity are of no use.
   template <class Cache, row_store Store>
   [[nodiscard]] in_place_rows<Store> open(Cache const&, std::size_t, Store store) const {
     return in_place_rows<Store>(std::move(store));

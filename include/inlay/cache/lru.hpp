@@ -13,10 +13,10 @@ struct lru {
   static constexpr char const* name = "lru";
 
   struct slot_state {
-    link at;
+    link at;  ///< in the queue
   };
   struct set_state {
-    slot_list queue;
+    slot_list queue;  ///< by last use
   };
 
   INLAY_HD constexpr void reset(span<slot_state>, set_state& set) const noexcept { set = {}; }

@@ -14,14 +14,19 @@ namespace inlay::inline INLAY_ABI {
 template <cache_policy Policy>
 class policy_slots {
  public:
+  /// Of one set, all slots empty.
   policy_slots(Policy policy, std::size_t slots) : policy_(std::move(policy)), slots_(slots) {
     policy_.reset(view(), set_);
   }
 
+  /// A row has come into a slot.
   void on_insert(way_id way, access const& use) { policy_.on_insert(view(), set_, way, use); }
+  /// A slot's row is used again.
   void on_hit(way_id way, access const& use) { policy_.on_hit(view(), set_, way, use); }
+  /// A slot's row has left.
   void on_evict(way_id way) { policy_.on_evict(view(), set_, way); }
 
+  /// The slot to give up next; `no_way` if all are pinned.
   template <class Pinned>
   [[nodiscard]] way_id victim(access const& incoming, Pinned const& pinned) {
     return policy_.victim(view(), set_, incoming, pinned);
@@ -54,6 +59,7 @@ struct policy_slots_of<one_of<Policies...>> {
 template <class Cache>
 using any_policy_slots = typename detail::policy_slots_of<Cache>::type;
 
+/// Empty slots of a policy, or of the chosen one among several.
 template <class Cache>
 [[nodiscard]] any_policy_slots<Cache> make_policy_slots(Cache const& cache, std::size_t slots) {
   return visit(cache, [&](auto const& policy) -> any_policy_slots<Cache> {

@@ -14,6 +14,7 @@ struct row_refs {
   buffer<float*> state;    // (U), each (state)
   buffer<slot_id> slots;   // (U) pinned slots, or empty where nothing is cached
 
+  /// Room for so many rows.
   void resize(std::size_t count) {
     weights.resize(count);
     state.resize(count);
@@ -29,6 +30,7 @@ struct row_traffic {
   std::uint64_t write_backs = 0;  ///< rows copied back to the table
   std::uint64_t created = 0;      ///< of the misses, rows nobody had touched before
 
+  /// Adds up what several steps or groups took.
   row_traffic& operator+=(row_traffic const& more) noexcept {
     unique += more.unique;
     hits += more.hits;

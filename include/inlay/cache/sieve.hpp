@@ -15,12 +15,12 @@ struct sieve {
   static constexpr char const* name = "sieve";
 
   struct slot_state {
-    link at;
-    bool visited = false;
+    link at;               ///< in the queue
+    bool visited = false;  ///< since the hand came by
   };
   struct set_state {
-    slot_list queue;
-    way_id hand = no_way;
+    slot_list queue;       ///< by arrival
+    way_id hand = no_way;  ///< where the next search begins
   };
 
   INLAY_HD constexpr void reset(span<slot_state>, set_state& set) const noexcept { set = {}; }

@@ -6,16 +6,17 @@ namespace inlay::inline INLAY_ABI {
 
 /// A slot's neighbours in a list.
 struct link {
-  way_id younger = no_way;
-  way_id older = no_way;
+  way_id younger = no_way;  ///< its neighbour towards the young end
+  way_id older = no_way;    ///< and towards the old one
 };
 
 /// A list through slots that have a `link at`: every operation O(1), no memory of its own.
 struct slot_list {
-  way_id youngest = no_way;
-  way_id oldest = no_way;
-  std::uint32_t size = 0;
+  way_id youngest = no_way;  ///< the last that came
+  way_id oldest = no_way;    ///< the first that came
+  std::uint32_t size = 0;    ///< slots in the list
 
+  /// A slot that is in no list comes in at the young end.
   template <class Slot>
   INLAY_HD constexpr void push_young(span<Slot> slots, way_id way) noexcept {
     slots[way].at = {no_way, youngest};
@@ -24,6 +25,7 @@ struct slot_list {
     ++size;
   }
 
+  /// A slot of the list leaves it.
   template <class Slot>
   INLAY_HD constexpr void remove(span<Slot> slots, way_id way) noexcept {
     auto const [younger, older] = slots[way].at;
@@ -32,6 +34,7 @@ struct slot_list {
     --size;
   }
 
+  /// A slot of the list goes to the young end.
   template <class Slot>
   INLAY_HD constexpr void make_young(span<Slot> slots, way_id way) noexcept {
     if (way != youngest) {

@@ -27,12 +27,15 @@ class buffer {
   static constexpr std::size_t alignment = 64;  ///< bytes: a cache line, and the widest vector load
 
   buffer() = default;
+  /// Of unspecified values.
   explicit buffer(std::size_t size) { resize(size); }
 
+  /// Takes the other's memory and leaves it empty.
   buffer(buffer&& other) noexcept
       : data_(std::move(other.data_)),
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)) {}
+  /// Takes the other's memory and leaves it empty.
   buffer& operator=(buffer&& other) noexcept {
     data_ = std::move(other.data_);
     size_ = std::exchange(other.size_, 0);
@@ -62,32 +65,44 @@ class buffer {
     size_ = size;
   }
 
+  /// Makes it `size` times `value`.
   void assign(std::size_t size, T value) {
     resize(size);
     std::fill_n(data_.get(), size, value);
   }
 
+  /// One more value behind the last.
   void push_back(T value) {
     grow(size_ + 1);
     data_[size_ - 1] = value;
   }
 
+  /// Forgets the values and keeps the memory.
   void clear() noexcept { size_ = 0; }
 
+  /// The first value.
   [[nodiscard]] T* data() noexcept { return data_.get(); }
+  /// The first value.
   [[nodiscard]] T const* data() const noexcept { return data_.get(); }
+  /// How many values there are.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// True without a value.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Bytes that it holds, those of no value included.
   [[nodiscard]] std::size_t capacity_bytes() const noexcept { return capacity_ * sizeof(T); }
 
+  /// A value; `at` is not checked.
   [[nodiscard]] T& operator[](std::size_t at) noexcept { return data_[at]; }
+  /// A value; `at` is not checked.
   [[nodiscard]] T const& operator[](std::size_t at) const noexcept { return data_[at]; }
   [[nodiscard]] T* begin() noexcept { return data_.get(); }
   [[nodiscard]] T* end() noexcept { return data_.get() + size_; }
   [[nodiscard]] T const* begin() const noexcept { return data_.get(); }
   [[nodiscard]] T const* end() const noexcept { return data_.get() + size_; }
 
+  /// All values.
   [[nodiscard]] span<T> view() noexcept { return {data_.get(), size_}; }
+  /// All values.
   [[nodiscard]] span<T const> view() const noexcept { return {data_.get(), size_}; }
 
  private:

@@ -15,20 +15,23 @@ namespace inlay::inline INLAY_ABI {
 /// Columns of a row that are treated at once: one if `Value` is float, else as many as it has.
 template <class Value>
 struct columns {
-  std::size_t first = 0;
+  std::size_t first = 0;  ///< the first of them
 
   /// `value` in each of them.
   [[nodiscard]] INLAY_HD static Value all(float value) noexcept { return Value{} + value; }
+  /// Their values in a row.
   [[nodiscard]] INLAY_HD Value load(float const* row) const noexcept {
     Value values;
     std::memcpy(&values, row + first, sizeof values);
     return values;
   }
+  /// Writes them to a row.
   INLAY_HD void store(float* row, Value const& values) const noexcept {
     std::memcpy(row + first, &values, sizeof values);
   }
 };
 
+/// As std::sqrt, and the same for several columns side by side.
 [[nodiscard]] INLAY_HD inline float square_root(float value) noexcept { return std::sqrt(value); }
 
 #if INLAY_HAS_VECTORS

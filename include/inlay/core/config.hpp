@@ -41,4 +41,5 @@
 #define INLAY_COMPILED_ONCE [[gnu::noinline, gnu::noclone]]
 #endif
 
+/// Composable parts for training models with very large embedding tables.
 namespace inlay::inline INLAY_ABI {}

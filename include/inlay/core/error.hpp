@@ -11,6 +11,7 @@ namespace inlay::inline INLAY_ABI {
 /// What the library throws: a sentence for a person, then the file and line that found the fault.
 class error : public std::runtime_error {
  public:
+  /// What went wrong, and where that was found.
   error(std::string const& sentence, char const* file, int line)
       : std::runtime_error(sentence + " [" + file + ":" + std::to_string(line) + "]"),
         sentence_(sentence) {}

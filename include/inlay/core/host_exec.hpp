@@ -170,11 +170,13 @@ class host_exec {
 
   /// As many threads as the machine runs at once.
   host_exec() : host_exec(std::max(1U, std::thread::hardware_concurrency())) {}
+  /// With so many threads, the calling one included; at least one.
   explicit host_exec(std::size_t threads) {
     expects(threads > 0, "an execution needs at least one thread");
     pool_ = std::make_shared<detail::thread_pool>(threads);
   }
 
+  /// How many threads work, the calling one included.
   [[nodiscard]] std::size_t threads() const noexcept { return pool_->threads(); }
 
   /// Calls body(first, last) for consecutive pieces of [0, count) of `grain` items each, side by

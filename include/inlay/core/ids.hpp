@@ -22,14 +22,17 @@ enum class step_id : std::int64_t {};
 /// Number of a row's place in a cache.
 using slot_id = std::uint32_t;
 
+/// The table's place among all.
 [[nodiscard]] INLAY_HD constexpr std::size_t index(table_id table) noexcept {
   return static_cast<std::size_t>(table);
 }
 
+/// The step as a number to compute with.
 [[nodiscard]] INLAY_HD constexpr std::int64_t number(step_id step) noexcept {
   return static_cast<std::int64_t>(step);
 }
 
+/// The step after it.
 [[nodiscard]] INLAY_HD constexpr step_id next(step_id step) noexcept {
   return step_id{number(step) + 1};
 }

@@ -20,13 +20,16 @@ class one_of {
  public:
   constexpr one_of() = default;
 
+  /// This choice, with its knobs.
   template <class Choice>
     requires(std::is_same_v<Choice, Choices> || ...)
   constexpr one_of(Choice choice) : chosen_(std::move(choice)) {}
 
+  /// The choice, for a visit or for setting its knobs.
   [[nodiscard]] constexpr std::variant<Choices...> const& chosen() const noexcept {
     return chosen_;
   }
+  /// The choice, for a visit or for setting its knobs.
   [[nodiscard]] constexpr std::variant<Choices...>& chosen() noexcept { return chosen_; }
 
   /// The choice whose `name` is `wanted`, with default knobs; an unknown name is an error that
@@ -50,8 +53,10 @@ class one_of {
   std::variant<Choices...> chosen_;
 };
 
+/// True for a `one_of`.
 template <class T>
 inline constexpr bool is_one_of = false;
+/// True, for it is one.
 template <class... Choices>
 inline constexpr bool is_one_of<one_of<Choices...>> = true;
 

@@ -14,11 +14,13 @@ namespace inlay::inline INLAY_ABI {
 /// a shuffled epoch without having seen the rest.
 class permutation {
  public:
+  /// Of the numbers below `size`.
   constexpr permutation(std::uint64_t size, std::uint64_t seed) noexcept
       : size_(size),
         seed_(mix(seed)),  // else seed + 1 has five of the six rounds of seed
         half_bits_(size < 2 ? 1U : (static_cast<unsigned>(std::bit_width(size - 1)) + 1U) / 2U) {}
 
+  /// How many numbers there are.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
 
   /// The item at `place`; requires place < size.

@@ -11,8 +11,9 @@ namespace inlay::inline INLAY_ABI {
 /// No state moves on, so a row, a sample or a shuffle comes out the same in whatever order, on
 /// whatever thread, rank or device it is made. It is SplitMix64 with random access to its sequence.
 struct random_stream {
-  std::uint64_t key = 0;
+  std::uint64_t key = 0;  ///< what sets the stream apart from others
 
+  /// 64 random bits: a function of key and counter.
   [[nodiscard]] INLAY_HD constexpr std::uint64_t bits(std::uint64_t counter) const noexcept {
     return mix(key + (counter + 1) * 0x9e3779b97f4a7c15U);
   }

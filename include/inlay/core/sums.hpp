@@ -14,6 +14,7 @@ namespace inlay::inline INLAY_ABI {
 /// up to rounding otherwise.
 struct fast_sums {
   static constexpr char const* name = "fast";
+  /// Chunks have as many rows as there are.
   static constexpr bool pads_chunks = false;
 
   /// The rows of a batch that are summed as one chunk: all.
@@ -27,9 +28,12 @@ struct fast_sums {
 /// Networks see every chunk in one shape, the last one padded.
 struct fixed_sums {
   static constexpr char const* name = "fixed";
+  /// Every chunk has `chunk_rows` rows.
   static constexpr bool pads_chunks = true;
+  /// Rows that are summed in one piece.
   static constexpr std::size_t chunk_rows = 128;
 
+  /// The rows of a batch that are summed as one chunk.
   [[nodiscard]] static constexpr std::size_t rows_a_chunk(std::size_t) noexcept {
     return chunk_rows;
   }
@@ -42,8 +46,10 @@ struct fixed_sums {
 /// what depends on the numbers alone. Memory: one vector per level.
 class tree_sum {
  public:
+  /// Of vectors of so many floats.
   explicit tree_sum(std::size_t width) : width_(width) {}
 
+  /// Forgets what was added.
   void clear() noexcept { depth_ = 0; }
 
   /// Begins `chunk`, later than all before it; its vector is zero and the caller adds to it. //

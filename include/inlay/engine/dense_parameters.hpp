@@ -20,6 +20,7 @@ namespace inlay::inline INLAY_ABI {
 template <class Optimizer>
 class dense_parameters {
  public:
+  /// Where gradients are found.
   using gradient_views = span<matrix_view<float const> const>;
 
   /// Takes tensors that the caller owns, and where their gradients will be. Both stay where they
@@ -46,6 +47,7 @@ class dense_parameters {
 
   /// Floats of all tensors together.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// As attached.
   [[nodiscard]] gradient_views gradients() const noexcept {
     return {gradients_.data(), gradients_.size()};
   }

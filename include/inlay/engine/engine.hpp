@@ -55,10 +55,14 @@ struct looked_up {
 template <class Parts>
 class engine : detail::part_checks<Parts> {
  public:
+  /// What it is composed of.
   using parts_type = Parts;
+  /// The memory of a step.
   using work_type = step_work<Parts>;
+  /// What `begin` and `next` return.
   using step_type = step<engine>;
 
+  /// Opens tables and caches. Throws for a shape or for knobs without sense.
   engine(shape shape, Parts parts)
       : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {
     visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
@@ -66,7 +70,9 @@ class engine : detail::part_checks<Parts> {
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
 
+  /// Where its work runs; the user's own may run there too.
   [[nodiscard]] auto const& exec() const noexcept { return parts_.exec; }
+  /// The shape that it was made for.
   [[nodiscard]] shape const& facts() const noexcept { return shape_; }
 
   /// Trains these parameters too, from gradients found at `gradients` whenever a chunk comes back.

@@ -11,13 +11,14 @@ namespace inlay::inline INLAY_ABI {
 
 /// What an engine has done since it was made. Nothing is silent: whatever is dropped is counted.
 struct report {
-  std::int64_t steps = 0;
-  std::uint64_t samples = 0;
-  std::uint64_t ids = 0;  ///< occurrences, before de-duplication
-  row_traffic rows;
+  std::int64_t steps = 0;           ///< finished
+  std::uint64_t samples = 0;        ///< of finished steps
+  std::uint64_t ids = 0;            ///< occurrences, before de-duplication
+  row_traffic rows;                 ///< what bringing rows took
   std::uint64_t dropped_steps = 0;  ///< begun and never finished
-  std::size_t table_rows = 0;
-  std::size_t bytes = 0;  ///< of tables and caches
+  std::size_t table_rows = 0;       ///< in all tables
+  std::size_t bytes = 0;            ///< of tables and caches
+  /// Seconds over all steps, by stage.
   std::array<double, stage_names.size()> stage_seconds{};
 
   /// Seconds spent in a stage, over all steps.

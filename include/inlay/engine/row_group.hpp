@@ -24,23 +24,28 @@ template <class Parts>
 struct group_work {
   using key = typename Parts::keys_type::key;
 
-  bag_list bags;
-  buffer<key> keys;  // (n)
-  typename Parts::mapper_type::template workspace<key> mapping;
-  id_plan<key> plan;
-  row_refs refs;
+  bag_list bags;                                                 ///< the ids of its fields
+  buffer<key> keys;                                              // (n)
+  typename Parts::mapper_type::template workspace<key> mapping;  ///< memory of the mapper
+  id_plan<key> plan;                                             ///< the distinct ones
+  row_refs refs;                                                 ///< and their rows
 };
 
 /// The tables of one width: their rows, the fields that read them, and what a step does with both.
 template <class Parts>
 class row_group {
  public:
+  /// How (table, id) is packed.
   using keys_type = typename Parts::keys_type;
   using key = typename keys_type::key;
+  /// How a bag's rows become one.
   using pooling_type = typename Parts::pooling_type;
+  /// What a step keeps for it.
   using work_type = group_work<Parts>;
+  /// Where its rows live.
   using store_type =
       typename Parts::table_type::template store<keys_type, typename Parts::init_type>;
+  /// How they get to a step.
   using rows_type =
       typename Parts::organisation_type::template rows<typename Parts::cache_type, store_type>;
 
@@ -58,7 +63,9 @@ class row_group {
     }
   }
 
+  /// The rows behind the fields.
   [[nodiscard]] rows_type& rows() noexcept { return rows_; }
+  /// The rows behind the fields.
   [[nodiscard]] rows_type const& rows() const noexcept { return rows_; }
 
   /// Lists and de-duplicates the ids of a batch.

@@ -21,8 +21,10 @@ namespace inlay::inline INLAY_ABI {
 template <class Parts>
 class row_groups {
  public:
+  /// What a step keeps for every group.
   using work_type = std::vector<group_work<Parts>>;  // one for each group
 
+  /// One group for each width among the tables.
   row_groups(Parts const& parts, shape const& shape) {
     std::vector<std::size_t> widths;
     std::vector<std::vector<field_type>> fields;
@@ -129,6 +131,7 @@ class row_groups {
     return rows;
   }
 
+  /// Rows in all tables.
   [[nodiscard]] std::size_t table_rows() const noexcept {
     std::size_t rows = 0;
     for (auto const& group : groups_) {
@@ -137,6 +140,7 @@ class row_groups {
     return rows;
   }
 
+  /// Bytes of all tables and caches.
   [[nodiscard]] std::size_t bytes() const noexcept {
     std::size_t all = 0;
     for (auto const& group : groups_) {

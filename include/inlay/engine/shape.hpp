@@ -15,7 +15,7 @@ namespace inlay::inline INLAY_ABI {
 
 /// One embedding table, as the user wants it.
 struct table_shape {
-  std::string name = "table";
+  std::string name = "table";         ///< what errors call it
   std::size_t dim = 16;               ///< columns of a row
   float initial_scale = 0.01F;        ///< of new rows, see `parts.init`
   float learning_rate_factor = 1.0F;  ///< times the optimizer's rate
@@ -24,12 +24,12 @@ struct table_shape {
 
 /// What is known when the program runs: tables, who reads them, sizes. Types stand in `parts`.
 struct shape {
-  std::vector<table_shape> tables;
+  std::vector<table_shape> tables;     ///< of any widths
   std::vector<table_id> field_tables;  ///< the table that each field reads; several may share one
   std::size_t batch = 1024;            ///< samples of one global batch
   std::size_t cache_rows = 0;          ///< of each width of tables, where there is a cache
   float dense_learning_rate_factor = 1.0F;  ///< of attached parameters
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;                   ///< of new rows
 
   /// Tables "C1", "C2", ... of one width, one for each field.
   [[nodiscard]] static shape one_table_per_field(std::size_t fields, std::size_t dim) {

@@ -18,10 +18,13 @@ namespace inlay::inline INLAY_ABI {
 template <class Engine>
 class chunk {
  public:
+  /// Made by a step.
   chunk(Engine& owner, typename Engine::work_type& work, std::size_t number)
       : owner_(&owner), work_(&work), number_(number) {}
 
+  /// Its place among the step's chunks.
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  /// Samples, padding included.
   [[nodiscard]] std::size_t rows() const noexcept { return range().size(); }
 
   /// Pooled embeddings, field after field. // (rows, sum of the fields' dims)
@@ -32,6 +35,7 @@ class chunk {
   [[nodiscard]] matrix_view<float const> dense() const noexcept {
     return {work_->dense.data() + range().first * work_->dense_width, rows(), work_->dense_width};
   }
+  /// Labels, and weights where the last chunk is padded. // (rows)
   [[nodiscard]] labels_view labels() const noexcept {
     auto const [first, last] = range();
     span<float const> const weights{work_->weights.data(), work_->weights.size()};
@@ -65,8 +69,10 @@ class chunk {
 template <class Engine>
 class step {
  public:
+  /// Made by an engine.
   step(Engine& owner, std::unique_ptr<typename Engine::work_type> work)
       : owner_(&owner), work_(std::move(work)) {}
+  /// Only the step that has been moved to can be finished.
   step(step&&) noexcept = default;
   step& operator=(step&&) = delete;
   ~step() {
@@ -75,14 +81,17 @@ class step {
 
   [[nodiscard]] std::size_t rows() const noexcept { return work_->rows; }  ///< samples
 
+  /// The chunks of a step, for a loop over them.
   class chunk_range {
    public:
+    /// Goes forward; a chunk is made when it is looked at.
     class iterator {
      public:
       using difference_type = std::ptrdiff_t;
       using value_type = chunk<Engine>;
 
       iterator() = default;
+      /// At a chunk's number.
       iterator(step const* of, std::size_t at) : step_(of), at_(at) {}
       [[nodiscard]] value_type operator*() const { return step_->at(at_); }
       iterator& operator++() {
@@ -97,7 +106,9 @@ class step {
       std::size_t at_ = 0;
     };
 
+    /// All of a step.
     explicit chunk_range(step const& of) : step_(&of) {}
+    /// How many chunks there are.
     [[nodiscard]] std::size_t size() const noexcept { return step_->work_->chunks; }
     [[nodiscard]] iterator begin() const noexcept { return {step_, 0}; }
     [[nodiscard]] iterator end() const noexcept { return {step_, size()}; }

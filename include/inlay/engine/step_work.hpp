@@ -17,17 +17,17 @@ namespace inlay::inline INLAY_ABI {
 /// are threads.
 template <class Parts>
 struct step_work {
-  bool padded = false;         // whether every chunk has chunk_rows rows
-  std::size_t rows = 0;        // samples
-  std::size_t chunk_rows = 1;  // of every chunk but perhaps the last
-  std::size_t chunks = 0;
-  std::size_t stride = 0;       // columns of a pooled row
-  std::size_t dense_width = 0;  // dense features
-  typename row_groups<Parts>::work_type groups;
-  buffer<float> pooled;            // (padded rows, stride)
-  buffer<float> pooled_gradient;   // (padded rows, stride)
-  buffer<float> dense;             // (padded rows, dense_width)
-  buffer<float> labels;            // (padded rows)
+  bool padded = false;                           ///< whether every chunk has chunk_rows rows
+  std::size_t rows = 0;                          ///< samples
+  std::size_t chunk_rows = 1;                    ///< of every chunk but perhaps the last
+  std::size_t chunks = 0;                        ///< that the network sees
+  std::size_t stride = 0;                        ///< columns of a pooled row
+  std::size_t dense_width = 0;                   ///< dense features
+  typename row_groups<Parts>::work_type groups;  ///< by width
+  buffer<float> pooled;                          // (padded rows, stride)
+  buffer<float> pooled_gradient;                 // (padded rows, stride)
+  buffer<float> dense;                           // (padded rows, dense_width)
+  buffer<float> labels;                          // (padded rows)
   buffer<float> weights;           // (padded rows) where padded: one for a sample, zero behind
   buffer<float> dense_gradients;   // (chunks, attached floats)
   buffer<std::uint8_t> came_back;  // (chunks), whether the chunk's gradients are here
@@ -60,10 +60,12 @@ struct step_work {
     greatest.assign(chunks, 0.0F);
   }
 
+  /// Rows of all chunks together.
   [[nodiscard]] std::size_t padded_rows() const noexcept {
     return padded ? chunks * chunk_rows : rows;
   }
 
+  /// The rows of a chunk.
   [[nodiscard]] sample_range rows_of(std::size_t chunk) const noexcept {
     auto const first = chunk * chunk_rows;
     return {first, padded ? first + chunk_rows : std::min(first + chunk_rows, rows)};

@@ -17,6 +17,7 @@ class aligned_matrix {
   static constexpr std::size_t line = buffer<float>::alignment / sizeof(float);  ///< floats
 
   aligned_matrix() = default;
+  /// All zero.
   aligned_matrix(std::size_t rows, std::size_t cols) { resize(rows, cols); }
 
   /// Makes room for (rows, cols); the memory is kept when a smaller shape follows.
@@ -26,9 +27,11 @@ class aligned_matrix {
     shape_ = {nullptr, rows, cols, stride};
   }
 
+  /// The values, at the stride that the alignment asks for. // (rows, cols)
   [[nodiscard]] matrix_view<float> view() noexcept {
     return {memory_.data(), shape_.rows, shape_.cols, shape_.stride};
   }
+  /// The values, at the stride that the alignment asks for. // (rows, cols)
   [[nodiscard]] matrix_view<float const> view() const noexcept {
     return {memory_.data(), shape_.rows, shape_.cols, shape_.stride};
   }

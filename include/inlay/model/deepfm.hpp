@@ -61,12 +61,13 @@ class deepfm {
   static constexpr std::size_t tile_rows = 128;
 
  public:
+  /// What a network is made of.
   struct knobs {
-    std::size_t fields = 0;
+    std::size_t fields = 0;       ///< vectors of a sample
     std::size_t dim = 16;         ///< columns of a field's vector, the same for all fields
     std::size_t dense_width = 0;  ///< dense features
     std::vector<std::size_t> hidden = {128, 64};  ///< units of each hidden layer
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0;                       ///< of the first weights
   };
 
   class workspace {
@@ -95,6 +96,7 @@ class deepfm {
     matrix_view<float const> dense_;
   };
 
+  /// Draws first weights from the seed. Throws for widths without sense.
   explicit deepfm(knobs chosen)
       : knobs_(checked(std::move(chosen))),
         pairs_{knobs_.fields, knobs_.dim},

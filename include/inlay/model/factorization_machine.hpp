@@ -15,8 +15,8 @@ namespace inlay::inline INLAY_ABI {
 /// as 1/2 sum_k ((sum_f v_fk)^2 - sum_f v_fk^2). A block for networks, called row by row while the
 /// row is in the first cache. Column 0 travels in the same vector registers as the factors.
 struct factorization_machine {
-  std::size_t fields = 0;
-  std::size_t dim = 0;  ///< columns of a field's vector
+  std::size_t fields = 0;  ///< vectors of a sample
+  std::size_t dim = 0;     ///< columns of a field's vector
 
   /// Columns summed over fields, which `backward` needs: how many floats to keep for a row.
   [[nodiscard]] constexpr std::size_t sums_size() const noexcept {

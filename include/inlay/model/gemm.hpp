@@ -24,7 +24,9 @@ namespace inlay::inline INLAY_ABI {
 /// Memory in which `add_product` packs its operands, kept between calls; one per thread.
 class gemm_workspace {
  public:
+  /// Room for pieces of the left factor.
   [[nodiscard]] span<float> left(std::size_t size) { return resized(left_, size); }
+  /// Room for pieces of the right factor.
   [[nodiscard]] span<float> right(std::size_t size) { return resized(right_, size); }
 
  private:
@@ -39,7 +41,7 @@ class gemm_workspace {
 
 /// Says that a factor of `add_product` is meant transposed.
 struct transposed {
-  matrix_view<float const> of;
+  matrix_view<float const> of;  ///< the factor as it lies in memory
 };
 
 namespace detail {

@@ -21,7 +21,9 @@ struct log_loss_result {
   span<float const>
       gradients;  ///< (rows) of `sum` by the logits, until the loss object's next call
 
+  /// Over rows, by weight.
   [[nodiscard]] double mean() const noexcept { return sum / weight; }
+  /// So that it goes straight into `backward`.
   operator span<float const>() const noexcept { return gradients; }
 };
 
@@ -63,6 +65,7 @@ inline void expects_label(float label, std::size_t row) {
 /// logits have the loss's limits. A label outside [0, 1] is an error.
 class log_loss {
  public:
+  /// Sums and gradients of some rows. Throws for labels outside [0, 1]. // logits (rows)
   [[nodiscard]] log_loss_result operator()(span<float const> logits, labels_view labels) {
     expects(logits.size() == labels.values.size(), "the loss needs one label for each logit");
     expects(labels.weights.empty() || labels.weights.size() == logits.size(),

@@ -20,8 +20,9 @@ namespace inlay::inline INLAY_ABI {
 /// Tensors: bias (1, 1), then w (dense features, 1) where there are any; zero at first.
 class logistic_regression {
  public:
+  /// What a network is made of.
   struct knobs {
-    std::size_t fields = 0;
+    std::size_t fields = 0;       ///< weights of a sample
     std::size_t dense_width = 0;  ///< dense features
   };
 
@@ -40,6 +41,7 @@ class logistic_regression {
     matrix_view<float const> dense_;   // the caller's, from forward to backward
   };
 
+  /// All weights begin at zero. Throws without a field.
   explicit logistic_regression(knobs const& chosen)
       : knobs_(chosen), parameters_(shapes(chosen)), own_(make_workspace()) {
     expects(chosen.fields > 0, "logistic regression needs at least one field");

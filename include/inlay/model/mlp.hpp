@@ -23,6 +23,7 @@ namespace inlay::inline INLAY_ABI {
 /// b (1, outputs)) and passes them in, so that all blocks of a network share one piece of memory.
 class mlp {
  public:
+  /// Tensors, in the order that the class names.
   using tensor_span = span<matrix_view<float const> const>;
 
   /// What `forward` leaves for `backward`: a matrix for each layer.
@@ -41,6 +42,7 @@ class mlp {
     gemm_workspace packing_;
   };
 
+  /// Layers of so many units each. Throws for a layer without units.
   mlp(std::size_t input_width, std::vector<std::size_t> widths)
       : input_width_(input_width), widths_(std::move(widths)) {
     for (auto const width : widths_) {
@@ -48,7 +50,9 @@ class mlp {
     }
   }
 
+  /// How many layers there are.
   [[nodiscard]] std::size_t layers() const noexcept { return widths_.size(); }
+  /// Columns of the last layer.
   [[nodiscard]] std::size_t output_width() const noexcept {
     return widths_.empty() ? input_width_ : widths_.back();
   }

@@ -9,10 +9,12 @@
 
 namespace inlay::inline INLAY_ABI {
 
+/// How large one matrix is.
 struct tensor_shape {
-  std::size_t rows = 0;
-  std::size_t cols = 0;
+  std::size_t rows = 0;  ///< of the matrix
+  std::size_t cols = 0;  ///< of the matrix
 
+  /// How many values it has.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return rows * cols; }
   [[nodiscard]] constexpr bool operator==(tensor_shape const&) const = default;
 };
@@ -23,6 +25,7 @@ struct tensor_shape {
 class tensors {
  public:
   tensors() = default;
+  /// All zero.
   explicit tensors(std::vector<tensor_shape> const& shapes) {
     std::size_t size = 0;
     for (auto const& shape : shapes) {
@@ -37,9 +40,11 @@ class tensors {
     }
   }
 
+  /// All matrices, in the order of their shapes.
   [[nodiscard]] span<matrix_view<float> const> views() noexcept {
     return {views_.data(), views_.size()};
   }
+  /// All matrices, in the order of their shapes.
   [[nodiscard]] span<matrix_view<float const> const> views() const noexcept {
     return {const_views_.data(), const_views_.size()};
   }
@@ -48,12 +53,15 @@ class tensors {
   [[nodiscard]] span<float> values(std::size_t at) noexcept {
     return {views_[at].data, views_[at].size()};
   }
+  /// The values of one matrix, row after row.
   [[nodiscard]] span<float const> values(std::size_t at) const noexcept {
     return {views_[at].data, views_[at].size()};
   }
 
+  /// Makes every value zero.
   void set_zero() noexcept { std::fill(memory_.begin(), memory_.end(), 0.0F); }
 
+  /// What another set like this one is made from.
   [[nodiscard]] std::vector<tensor_shape> shapes() const {
     std::vector<tensor_shape> all;
     for (auto const& view : views_) {

@@ -16,10 +16,10 @@ namespace inlay::inline INLAY_ABI {
 struct adagrad {
   static constexpr char const* name = "adagrad";
 
-  float learning_rate = 0.01F;
-  float epsilon = 1e-8F;
-  float initial_accumulator = 0.0F;
-  weight_decay decay = {};
+  float learning_rate = 0.01F;       ///< of a step before it is scaled
+  float epsilon = 1e-8F;             ///< added to the root, so that nothing is divided by zero
+  float initial_accumulator = 0.0F;  ///< what squares are added to
+  weight_decay decay = {};           ///< beside the gradient's step
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");

@@ -22,14 +22,18 @@ namespace inlay::inline INLAY_ABI {
 /// not corrected and begins with (1 - b1) / √(1 - b2) lr, 3.16 lr as a rule.
 struct adam {
   static constexpr char const* name = "adam";
-  enum class clock { row, global };
+  /// Whose updates the corrections count.
+  enum class clock {
+    row,    ///< those of the row
+    global  ///< all steps of the engine
+  };
 
-  float learning_rate = 0.001F;
-  float beta1 = 0.9F;    ///< what is left of the mean gradient after a step
-  float beta2 = 0.999F;  ///< and of the mean square
-  float epsilon = 1e-8F;
-  clock bias_clock = clock::row;
-  weight_decay decay = {};
+  float learning_rate = 0.001F;   ///< of a step before it is scaled
+  float beta1 = 0.9F;             ///< what is left of the mean gradient after a step
+  float beta2 = 0.999F;           ///< and of the mean square
+  float epsilon = 1e-8F;          ///< added to the corrected root
+  clock bias_clock = clock::row;  ///< what t counts
+  weight_decay decay = {};        ///< beside the gradient's step
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");

@@ -19,10 +19,10 @@ namespace inlay::inline INLAY_ABI {
 struct ftrl {
   static constexpr char const* name = "ftrl";
 
-  float learning_rate = 0.1F;
-  float beta = 1.0F;  ///< makes the first steps smaller
-  float l1 = 0.0F;    ///< weights are zero where |z| is not beyond it
-  float l2 = 0.0F;
+  float learning_rate = 0.1F;  ///< of a step before it is scaled
+  float beta = 1.0F;           ///< makes the first steps smaller
+  float l1 = 0.0F;             ///< weights are zero where |z| is not beyond it
+  float l2 = 0.0F;             ///< pulls weights towards zero
 
   void check() const {
     expects(std::isfinite(learning_rate) && learning_rate >= 0,

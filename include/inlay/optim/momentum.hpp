@@ -15,9 +15,9 @@ namespace inlay::inline INLAY_ABI {
 struct momentum {
   static constexpr char const* name = "momentum";
 
-  float learning_rate = 0.01F;
-  float beta = 0.9F;  ///< what is left of the velocity after a step
-  weight_decay decay = {};
+  float learning_rate = 0.01F;  ///< times the velocity is the step
+  float beta = 0.9F;            ///< what is left of the velocity after a step
+  weight_decay decay = {};      ///< beside the gradient's step
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");

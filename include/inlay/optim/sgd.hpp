@@ -14,8 +14,8 @@ namespace inlay::inline INLAY_ABI {
 struct sgd {
   static constexpr char const* name = "sgd";
 
-  float learning_rate = 0.01F;
-  weight_decay decay = {};
+  float learning_rate = 0.01F;  ///< times the gradient is the step
+  weight_decay decay = {};      ///< beside the gradient's step
 
   void check() const {
     expects(std::isfinite(learning_rate), "the learning rate must be finite");

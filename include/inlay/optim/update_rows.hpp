@@ -12,15 +12,17 @@ namespace inlay::inline INLAY_ABI {
 struct row_block {
   static constexpr std::size_t most = 32;  ///< so that their gradients stay in the nearest cache
 
+  /// Empty.
   explicit row_block(std::size_t width) noexcept : dim(width) {}
 
-  std::size_t dim;
-  std::size_t size = 0;
+  std::size_t dim;                           ///< of every row
+  std::size_t size = 0;                      ///< rows so far
   std::array<float*, most> weights;          // (size), each (dim)
   std::array<float*, most> state;            // (size), each (state_floats(dim))
   std::array<float const*, most> gradients;  // (size), each (dim)
   std::array<float, most> rate_factors;      // (size)
 
+  /// One more row; there must be room.
   void add(float* row, float* row_state, float const* gradient, float rate_factor) noexcept {
     weights[size] = row;
     state[size] = row_state;

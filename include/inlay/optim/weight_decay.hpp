@@ -27,9 +27,10 @@ enum class decay_mode {
 /// Step numbers are floats: beyond 2^24 steps they are even, beyond 2^25 multiples of four, and so
 /// on, so that a row decays for no step now and for two later; their sum stays right.
 struct weight_decay {
-  float rate = 0.0F;  ///< per step, times the learning rate
-  decay_mode mode = decay_mode::none;
+  float rate = 0.0F;                   ///< per step, times the learning rate
+  decay_mode mode = decay_mode::none;  ///< when rows decay
 
+  /// Throws for a rate without sense, or one that would turn weights round.
   void check(float learning_rate) const {
     expects(std::isfinite(rate) && rate >= 0, "a weight decay must be zero or more");
     expects(rate == 0 || mode != decay_mode::none,
@@ -37,6 +38,7 @@ struct weight_decay {
     expects(std::abs(learning_rate) * rate < 1,
             "learning rate times weight decay must be less than one");
   }
+  /// Floats that it adds to a row's state.
   [[nodiscard]] INLAY_HD constexpr std::size_t state_floats() const noexcept {
     return mode == decay_mode::lazy ? 1 : 0;
   }

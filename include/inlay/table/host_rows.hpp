@@ -25,11 +25,15 @@ class host_rows {
  public:
   using key = typename Keys::key;
 
+  /// An empty table whose rows begin as `maker` says, in slabs of so many bytes.
   explicit host_rows(new_row<Keys, Init> maker, std::size_t slab_bytes = huge_page)
       : maker_(std::move(maker)), slabs_(maker_.layout().floats(), slab_bytes) {}
 
+  /// What a row holds.
   [[nodiscard]] row_layout layout() const noexcept { return maker_.layout(); }
+  /// How many rows there are.
   [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+  /// What makes new rows.
   [[nodiscard]] new_row<Keys, Init> const& maker() const noexcept { return maker_; }
 
   /// Memory held, index and unused places included.

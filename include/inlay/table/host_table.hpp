@@ -13,9 +13,11 @@ struct host_table {
 
   std::size_t slab_bytes = huge_page;  ///< memory taken at a time
 
+  /// Rows in host memory.
   template <key_packing Keys, initialiser Init>
   using store = host_rows<Keys, Init>;
 
+  /// Opens an empty table.
   template <key_packing Keys, initialiser Init>
   [[nodiscard]] host_rows<Keys, Init> open(new_row<Keys, Init> maker) const {
     return host_rows<Keys, Init>(std::move(maker), slab_bytes);

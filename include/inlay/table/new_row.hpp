@@ -33,6 +33,7 @@ class new_row {
     expects(dim > 0, "a row needs at least one column");
   }
 
+  /// What a row holds.
   [[nodiscard]] row_layout layout() const noexcept { return {dim_, state_.size()}; }
 
   /// Throws unless the key's table is one that has a scale.

@@ -14,17 +14,22 @@ namespace inlay::inline INLAY_ABI {
 /// cache keeps it for the way back, and growing copies nothing. The last slab is the only slack.
 class row_slabs {
  public:
+  /// Of rows of so many floats.
   explicit row_slabs(std::size_t row_floats, std::size_t slab_bytes)
       : row_floats_(row_floats), shift_(shift_of(slab_bytes / (row_floats * sizeof(float)))) {}
 
+  /// How many rows were added.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Bytes of all slabs.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return (slabs_.size() << shift_) * row_floats_ * sizeof(float);
   }
 
+  /// The address of a row. // (row floats)
   [[nodiscard]] float* row(std::uint32_t number) noexcept {
     return slabs_[number >> shift_].data() + (number & mask()) * row_floats_;
   }
+  /// The address of a row. // (row floats)
   [[nodiscard]] float const* row(std::uint32_t number) const noexcept {
     return slabs_[number >> shift_].data() + (number & mask()) * row_floats_;
   }

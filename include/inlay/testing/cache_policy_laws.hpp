@@ -18,11 +18,15 @@ namespace testing {
 template <cache_policy Policy>
 class watched_slots {
  public:
+  /// All slots empty.
   watched_slots(Policy const& policy, std::size_t slots)
       : slots_(policy, slots), full_(slots, false), pins_(slots, false) {}
 
+  /// How many slots there are.
   [[nodiscard]] std::size_t size() const noexcept { return full_.size(); }
+  /// Whether a row is there.
   [[nodiscard]] bool full(std::size_t slot) const { return full_[slot]; }
+  /// Whether its row must stay.
   [[nodiscard]] bool pinned(std::size_t slot) const { return pins_[slot]; }
   /// How often the policy has asked whether a slot is pinned.
   [[nodiscard]] std::uint64_t questions() const noexcept { return questions_; }
@@ -30,25 +34,31 @@ class watched_slots {
   /// Slots that are full and not pinned.
   [[nodiscard]] std::size_t loose() const noexcept { return loose_; }
 
+  /// Its row must stay.
   void pin(std::size_t slot) {
     if (full_[slot] && !pins_[slot]) --loose_;
     pins_[slot] = true;
   }
+  /// Any row may leave.
   void unpin_all() {
     std::fill(pins_.begin(), pins_.end(), false);
     loose_ = static_cast<std::size_t>(std::count(full_.begin(), full_.end(), true));
   }
+  /// Its row is used.
   void hit(std::size_t slot, access const& use) { slots_.on_hit(static_cast<way_id>(slot), use); }
+  /// A row comes.
   void insert(std::size_t slot, access const& use) {
     full_[slot] = true;
     if (!pins_[slot]) ++loose_;
     slots_.on_insert(static_cast<way_id>(slot), use);
   }
+  /// Its row leaves.
   void evict(std::size_t slot) {
     full_[slot] = false;
     if (!pins_[slot]) --loose_;
     slots_.on_evict(static_cast<way_id>(slot));
   }
+  /// What the policy would give up.
   [[nodiscard]] way_id victim(access const& use) {
     return slots_.victim(use, [&](way_id way) {
       ++questions_;

@@ -17,12 +17,12 @@ namespace inlay::inline INLAY_ABI::testing {
 
 /// What a network is tried with.
 struct network_trial {
-  std::size_t rows = 0;
-  std::size_t pooled_width = 0;
-  std::size_t dense_width = 0;
-  std::size_t padding = 3;   ///< floats between two rows
-  std::size_t entries = 48;  ///< of each parameter tensor that are perturbed, chosen at random
-  std::uint64_t seed = 1;
+  std::size_t rows = 0;          ///< samples
+  std::size_t pooled_width = 0;  ///< columns of pooled embeddings
+  std::size_t dense_width = 0;   ///< dense features
+  std::size_t padding = 3;       ///< floats between two rows
+  std::size_t entries = 48;      ///< of each parameter tensor that are perturbed, chosen at random
+  std::uint64_t seed = 1;        ///< of rows, and of what is perturbed
 };
 
 namespace detail {

@@ -26,9 +26,11 @@ class watched_rows {
  public:
   using key = typename Store::key;
 
+  /// Two empty organisations over equal stores, and a third such store.
   watched_rows(Rows rows, Rows twin, Store oracle)
       : rows_(std::move(rows)), twin_(std::move(twin)), oracle_(std::move(oracle)) {}
 
+  /// Steps that hold rows.
   [[nodiscard]] std::size_t steps_in_flight() const noexcept { return open_.size(); }
 
   /// Brings the rows of distinct keys as a step of its own, or expects the error of too many.

@@ -12,18 +12,18 @@ namespace inlay::inline INLAY_ABI::testing {
 
 /// Whether the ids of random bags have weights.
 enum class bag_weights {
-  none,
+  none,   ///< every id counts one
   random  ///< in [0.25, 1.25), one of eight is zero
 };
 
 /// What random batches are drawn from.
 struct random_batch_shape {
-  std::size_t rows = 1;
-  std::size_t fields = 1;
-  std::size_t dense_width = 0;
-  std::size_t most_ids = 4;  ///< in a bag; the least is none
-  raw_id distinct = 100;     ///< ids are below this, low ones more often
-  bag_weights weights = bag_weights::none;
+  std::size_t rows = 1;                     ///< samples
+  std::size_t fields = 1;                   ///< bags a row
+  std::size_t dense_width = 0;              ///< dense features
+  std::size_t most_ids = 4;                 ///< in a bag; the least is none
+  raw_id distinct = 100;                    ///< ids are below this, low ones more often
+  bag_weights weights = bag_weights::none;  ///< of ids
 };
 
 /// A multi-hot batch that depends on shape and seed alone: empty bags, repeated ids, labels 0 or 1.

@@ -17,6 +17,7 @@ namespace inlay::inline INLAY_ABI {
 
 namespace testing {
 
+/// The keys of a vector, to be read.
 template <class Key>
 [[nodiscard]] span<Key const> view_of(std::vector<Key> const& keys) {
   return {keys.data(), keys.size()};
@@ -27,10 +28,13 @@ template <row_store Store>
 class watched_store {
  public:
   using key = typename Store::key;
+  /// Weights, then state.
   using content = std::vector<float>;
 
+  /// An empty store.
   explicit watched_store(Store store) : store_(std::move(store)) {}
 
+  /// The store that is watched.
   [[nodiscard]] Store const& store() const noexcept { return store_; }
 
   /// Creates or finds rows of distinct keys, checks what they hold, and writes to some.
@@ -55,6 +59,7 @@ class watched_store {
     }
   }
 
+  /// Erases a row from both.
   void erase(trial const& with, key row) {
     with.require(store_.erase(row) == (rows_.erase(row) != 0),
                  "erase tells whether a row was there");

@@ -16,9 +16,11 @@ namespace testing {
 /// A run of laws over one type: random draws from a seed, and the sentence when a law is broken.
 class trial {
  public:
+  /// Of what the sentences name, from a seed that they name too.
   trial(std::string subject, std::uint64_t seed)
       : subject_(std::move(subject)), seed_(seed), stream_{mix(seed)} {}
 
+  /// 64 random bits.
   [[nodiscard]] std::uint64_t bits() noexcept { return stream_.bits(drawn_++); }
 
   /// One of 0 .. count - 1.

@@ -15,7 +15,7 @@ struct hash_mapper {
 
   template <class Key>
   struct workspace {
-    key_index<Key> numbers;
+    key_index<Key> numbers;  ///< of the keys seen so far
   };
 
   /// keys (n) → plan. `work` keeps memory between steps.

@@ -23,7 +23,9 @@ struct id_plan {
   buffer<std::uint32_t> offsets;      // (U + 1), into occurrences
   buffer<std::uint32_t> occurrences;  // (n), ascending within a key
 
+  /// Distinct ids.
   [[nodiscard]] std::size_t size() const noexcept { return unique.size(); }
+  /// Where a distinct id occurs, ascending.
   [[nodiscard]] span<std::uint32_t const> occurrences_of(std::size_t v) const noexcept {
     return occurrences.view().subspan(offsets[v], counts[v]);
   }

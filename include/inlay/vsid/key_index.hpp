@@ -20,14 +20,18 @@ namespace inlay::inline INLAY_ABI {
 template <class Key>
 class key_index {
  public:
+  /// What a key that is not here has for a number.
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
+  /// A key's number, and whether it was given just now.
   struct found_or_new {
-    std::uint32_t number;
-    bool is_new;
+    std::uint32_t number;  ///< of the key
+    bool is_new;           ///< nobody had inserted the key before
   };
 
+  /// How many keys have a number.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Bytes of all places, taken or not.
   [[nodiscard]] std::size_t bytes() const noexcept { return places_.capacity_bytes(); }
 
   /// The number of `key`, or `absent`.

@@ -14,7 +14,7 @@ template <class Key>
 struct merged_plan {
   buffer<Key> unique;                      // (U), in order of first appearance over the parts
   buffer<std::uint32_t> counts;            // (U)
-  std::vector<buffer<virtual_id>> places;  // places[part][v]: the merged number of the part's v
+  std::vector<buffer<virtual_id>> places;  ///< places[part][v]: the merged number of the part's v
 };
 
 /// Merges plans in the order of their ranks, by mapping their distinct keys once more: every rank

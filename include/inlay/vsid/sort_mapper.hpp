@@ -14,8 +14,8 @@ struct sort_mapper {
 
   template <class Key>
   struct workspace {
-    buffer<std::uint32_t> order;   // occurrences, sorted by key and then by place
-    buffer<std::uint32_t> firsts;  // the first occurrence of each distinct key
+    buffer<std::uint32_t> order;   ///< occurrences, sorted by key and then by place
+    buffer<std::uint32_t> firsts;  ///< the first occurrence of each distinct key
   };
 
   /// keys (n) → plan. `work` keeps memory between steps.
