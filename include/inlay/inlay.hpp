@@ -67,11 +67,17 @@
 #include <inlay/exchange/self_comm.hpp>
 #include <inlay/optim/adagrad.hpp>
 #include <inlay/optim/adam.hpp>
+#include <inlay/optim/constant_rate.hpp>
+#include <inlay/optim/cosine_decay.hpp>
 #include <inlay/optim/ftrl.hpp>
+#include <inlay/optim/inverse_root_decay.hpp>
+#include <inlay/optim/linear_decay.hpp>
 #include <inlay/optim/momentum.hpp>
+#include <inlay/optim/rate_schedule.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
+#include <inlay/optim/step_decay.hpp>
 #include <inlay/optim/update_rows.hpp>
 #include <inlay/optim/weight_decay.hpp>
 #include <inlay/table/host_rows.hpp>

@@ -9,7 +9,9 @@
 #include <inlay/optim/update_rows.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,28 @@ class dense_parameters {
     }
   }
 
+  /// Makes the gradient of all parameters together no longer than `longest`, in place, and returns
+  /// by how much it was; at zero it may be of any length. The same bits on any number of threads.
+  /// // sums (size)
+  double clip(host_exec const& exec, float* sums, double longest) {
+    if (longest == 0.0) return 0.0;
+    constexpr std::size_t grain = 4096;
+    square_sums_.resize((size_ + grain - 1) / grain);
+    exec.for_pieces(size_, grain, [&](std::size_t first, std::size_t last) {
+      double squares = 0.0;  // of floats, so in double none overflows
+      for (auto i = first; i < last; ++i) {
+        squares += double{sums[i]} * sums[i];
+      }
+      square_sums_[first / grain] = squares;
+    });
+    auto const norm = std::sqrt(std::accumulate(square_sums_.begin(), square_sums_.end(), 0.0));
+    if (norm <= longest) return 0.0;
+    exec.for_pieces(size_, grain, [&](std::size_t first, std::size_t last) {
+      scale(sums + first, static_cast<float>(longest / norm), last - first);
+    });
+    return norm - longest;
+  }
+
   /// Moves the parameters against `sums`. // (size)
   void apply(host_exec const& exec, Optimizer const& optimizer, float const* sums,
              update_context const& context) {
@@ -138,6 +162,7 @@ class dense_parameters {
   std::vector<tensor> tensors_;
   std::vector<matrix_view<float const>> gradients_;  // the caller's
   std::size_t size_ = 0;
+  buffer<double> square_sums_;  // (pieces)
 };
 
 }  // namespace inlay::inline INLAY_ABI

@@ -66,6 +66,7 @@ class engine : detail::part_checks<Parts> {
   engine(shape shape, Parts parts)
       : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {
     visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
+    visit(parts_.schedule, [](auto const& schedule) { schedule.check(); });
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
@@ -124,6 +125,9 @@ class engine : detail::part_checks<Parts> {
     return {*this, std::move(work)};
   }
 
+  /// Begins a step with a batch of the user's own.
+  [[nodiscard]] step_type begin(batch const& own) { return begin(own.view()); }
+
   /// Adds up the gradients of all chunks, moves rows and attached parameters, and lets the rows go.
   void finish(step_type&& finished) {
     expects(finished.owner_ == this && finished.work_,
@@ -139,6 +143,7 @@ class engine : detail::part_checks<Parts> {
     if (work.rows > 0) {
       update(work);
       step_ = inlay::next(step_);
+      samples_ += work.rows;
       ++report_.steps;
       report_.samples += work.rows;
     }
@@ -227,26 +232,37 @@ class engine : detail::part_checks<Parts> {
   /// A step is applied as a whole or not at all: whatever may throw comes before anything moves.
   void update(work_type& work) {
     auto const factor = 1.0F / static_cast<float>(work.rows);
+    auto const rate =
+        visit(parts_.schedule, [&](auto const& schedule) { return schedule.factor(samples_); });
+    auto* const dense_sums = work.dense_gradients.data();
+    double excess = 0.0;
     {
       auto const timer = timed(stage::dense);
-      dense_.sum(exec(), work.dense_gradients.data(), work.chunks, factor);
+      dense_.sum(exec(), dense_sums, work.chunks, factor);
+      excess = dense_.clip(exec(), dense_sums, shape_.dense_clip_norm);
     }
     {
       auto const timer = timed(stage::update);
       rows_.update(parts_, work.groups, work.pooled_gradient.data(),
-                   greatest_magnitude(work.greatest.data(), work.chunks), factor, {.step = step_});
+                   greatest_magnitude(work.greatest.data(), work.chunks), factor,
+                   {.step = step_, .rate_factor = rate});
     }
     auto const timer = timed(stage::dense);
-    dense_.apply(exec(), parts_.optimizer, work.dense_gradients.data(),
-                 {.step = step_, .rate_factor = shape_.dense_learning_rate_factor});
+    dense_.apply(exec(), parts_.optimizer, dense_sums,
+                 {.step = step_, .rate_factor = rate * shape_.dense_learning_rate_factor});
+    if (excess > 0.0) ++report_.clipped_steps;
   }
 
   /// Keeps what a chunk gives back; chunks may come side by side.
   void keep(work_type& work, std::size_t number, matrix_view<float const> pooled_gradient,
             span<matrix_view<float const> const> parameter_gradients) const {
     auto const [first, last] = work.rows_of(number);
-    expects(pooled_gradient.rows == last - first && pooled_gradient.cols == work.stride,
-            "the gradient of pooled embeddings must have their shape");
+    if (pooled_gradient.rows != last - first || pooled_gradient.cols != work.stride) {
+      fail("the pooled embeddings of chunk " + std::to_string(number) + " are " +
+           std::to_string(last - first) + " x " + std::to_string(work.stride) +
+           ", and their gradient is " + std::to_string(pooled_gradient.rows) + " x " +
+           std::to_string(pooled_gradient.cols));
+    }
     work.came_back[number] = 0;
     auto greatest = 0.0F;
     for (auto row = first; row < last; ++row) {
@@ -256,6 +272,8 @@ class engine : detail::part_checks<Parts> {
       if (!std::isfinite(size)) [[unlikely]] {
         refuse(work, row);
       }
+      expects(row < work.rows || size == 0.0F,
+              "a padding row has a gradient: weigh the loss by chunk.labels().weights");
       greatest = std::max(greatest, size);
     }
     work.greatest[number] = greatest;
@@ -303,9 +321,10 @@ class engine : detail::part_checks<Parts> {
   std::uint64_t cursor_ = 0;    // samples granted so far
   std::size_t open_steps_ = 0;  // begun, neither finished nor dropped
   step_id step_{};
-  trace* trace_ = nullptr;  // where stages are recorded, if anywhere
-  trace::time opened_;      // when the step at hand began to map
-  trace::time begun_;       // and when its user got it
+  std::uint64_t samples_ = 0;  // applied so far
+  trace* trace_ = nullptr;     // where stages are recorded, if anywhere
+  trace::time opened_;         // when the step at hand began to map
+  trace::time begun_;          // and when its user got it
 };
 
 }  // namespace inlay::inline INLAY_ABI

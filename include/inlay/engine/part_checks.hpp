@@ -8,6 +8,7 @@
 #include <inlay/core/sums.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/exchange/communicator.hpp>
+#include <inlay/optim/rate_schedule.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/table/initialiser.hpp>
 #include <inlay/table/row_store.hpp>
@@ -29,11 +30,15 @@ template <template <class> class Test, class... Choices>
 inline constexpr bool each_is<Test, one_of<Choices...>> = (Test<Choices>::value && ...);
 
 template <class T>
-struct is_cache : std::bool_constant<std::is_same_v<T, no_cache> || cache_policy<T>> {};
+struct is_policy : std::bool_constant<cache_policy<T>> {};
+template <class T>
+struct is_no_cache : std::bool_constant<std::is_same_v<T, no_cache>> {};
 template <class T>
 struct is_pooling : std::bool_constant<pooling<T>> {};
 template <class T>
 struct is_optimizer : std::bool_constant<row_optimizer<T>> {};
+template <class T>
+struct is_schedule : std::bool_constant<rate_schedule<T>> {};
 
 template <class T>
 concept grants_samples = requires(T const sync, std::uint64_t position, std::size_t batch) {
@@ -84,6 +89,9 @@ struct part_checks {
   static_assert(each_is<is_optimizer, typename Parts::optimizer_type>,
                 "parts.optimizer must be a row optimizer, or a one_of row optimizers: see "
                 "optim/row_optimizer.hpp");
+  static_assert(each_is<is_schedule, typename Parts::schedule_type>,
+                "parts.schedule must be a rate schedule, or a one_of rate schedules: see "
+                "optim/rate_schedule.hpp");
   static_assert(each_is<is_sums, typename Parts::sums_type>,
                 "parts.sums must be fast_sums or fixed_sums, or a one_of both");
   static_assert(

@@ -8,6 +8,7 @@
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/sums.hpp>
 #include <inlay/exchange/self_comm.hpp>
+#include <inlay/optim/constant_rate.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/uniform.hpp>
@@ -35,7 +36,7 @@ template <class Exec = host_exec, class Keys = narrow, class Mapper = hash_mappe
           class Init = uniform, class Table = host_table, class Cache = no_cache,
           class Organisation = default_organisation<Cache>, class Comm = self_comm,
           class Pooling = sum, class Sync = bulk, class Optimizer = rowwise_adagrad,
-          class Sums = fast_sums>
+          class Schedule = constant_rate, class Sums = fast_sums>
 struct parts {
   using exec_type = Exec;
   using keys_type = Keys;
@@ -48,6 +49,7 @@ struct parts {
   using pooling_type = Pooling;
   using sync_type = Sync;
   using optimizer_type = Optimizer;
+  using schedule_type = Schedule;
   using sums_type = Sums;
 
   Exec exec = {};                  ///< where the work runs
@@ -61,6 +63,7 @@ struct parts {
   Pooling pooling = {};            ///< how a bag's rows become one
   Sync sync = {};                  ///< which samples make an update
   Optimizer optimizer = {};        ///< how an update moves rows and attached parameters
+  Schedule schedule = {};          ///< how the learning rate changes with the samples applied
   Sums sums = {};                  ///< in what order gradients are added
 };
 

@@ -16,6 +16,7 @@ struct report {
   std::uint64_t ids = 0;            ///< occurrences, before de-duplication
   row_traffic rows;                 ///< what bringing rows took
   std::uint64_t dropped_steps = 0;  ///< begun and never finished
+  std::uint64_t clipped_steps = 0;  ///< that `shape.dense_clip_norm` made smaller
   std::size_t table_rows = 0;       ///< in all tables
   std::size_t bytes = 0;            ///< of tables and caches
   /// Seconds over all steps, by stage.

@@ -29,7 +29,8 @@ struct shape {
   std::size_t batch = 1024;            ///< samples of one global batch
   std::size_t cache_rows = 0;          ///< of each width of tables, where there is a cache
   float dense_learning_rate_factor = 1.0F;  ///< of attached parameters
-  std::uint64_t seed = 1;                   ///< of new rows
+  float dense_clip_norm = 0.0F;  ///< longest mean gradient of all attached parameters; 0: any
+  std::uint64_t seed = 1;        ///< of new rows
 
   /// Tables "C1", "C2", ... of one width, one for each field.
   [[nodiscard]] static shape one_table_per_field(std::size_t fields, std::size_t dim) {
@@ -53,6 +54,8 @@ struct shape {
     expects(batch > 0, "a global batch needs at least one sample");
     expects(std::isfinite(dense_learning_rate_factor),
             "the dense learning-rate factor must be finite");
+    expects(std::isfinite(dense_clip_norm) && dense_clip_norm >= 0,
+            "the norm to clip dense gradients to must be finite; zero clips nothing");
     for (std::size_t field = 0; field < field_tables.size(); ++field) {
       if (index(field_tables[field]) >= tables.size()) {
         fail("field " + std::to_string(field) + " reads table " +
