@@ -30,9 +30,7 @@ template <template <class> class Test, class... Choices>
 inline constexpr bool each_is<Test, one_of<Choices...>> = (Test<Choices>::value && ...);
 
 template <class T>
-struct is_policy : std::bool_constant<cache_policy<T>> {};
-template <class T>
-struct is_no_cache : std::bool_constant<std::is_same_v<T, no_cache>> {};
+struct is_cache : std::bool_constant<std::is_same_v<T, no_cache> || cache_policy<T>> {};
 template <class T>
 struct is_pooling : std::bool_constant<pooling<T>> {};
 template <class T>
