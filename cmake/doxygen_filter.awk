@@ -15,6 +15,7 @@ BEGIN {
   asked["key_packing"] = "key"
   asked["network"] = "workspace|parameters|make_workspace|gradients|forward|backward"
   asked["pooling"] = "factor"
+  asked["rate_schedule"] = "check|factor"
   asked["row_optimizer"] = "check|state_floats|reset|update"
   while ((getline line < ARGV[1]) > 0) {
     if (match(line, /^static_assert\([a-z_]+</)) {

@@ -15,6 +15,9 @@
 #include <inlay/model/deepfm.hpp>
 #include <inlay/model/logistic_regression.hpp>
 #include <inlay/optim/adagrad.hpp>
+#include <inlay/optim/adam.hpp>
+#include <inlay/optim/ftrl.hpp>
+#include <inlay/optim/momentum.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
 
@@ -27,7 +30,8 @@
 
 namespace {
 
-using any_optimizer = inlay::one_of<inlay::adagrad, inlay::rowwise_adagrad, inlay::sgd>;
+using any_optimizer = inlay::one_of<inlay::adagrad, inlay::rowwise_adagrad, inlay::sgd,
+                                    inlay::momentum, inlay::adam, inlay::ftrl>;
 using any_cache = inlay::one_of<inlay::lru, inlay::sieve>;
 using any_sums = inlay::one_of<inlay::fast_sums, inlay::fixed_sums>;
 using any_network = std::variant<inlay::logistic_regression, inlay::deepfm>;
@@ -39,6 +43,13 @@ any_optimizer optimizer_of(train_options const& options) {
         rule.learning_rate = *options.rate;
         if constexpr (requires { rule.initial_accumulator; }) {
           rule.initial_accumulator = *options.initial_accumulator;
+        }
+        if constexpr (requires { rule.decay; }) {
+          if (options.weight_decay) {
+            auto const mode =
+                options.lazy_decay ? inlay::decay_mode::lazy : inlay::decay_mode::on_touch;
+            rule.decay = {.rate = *options.weight_decay, .mode = mode};
+          }
         }
       },
       chosen.chosen());
@@ -52,6 +63,7 @@ inlay::shape shape_of(train_options const& options, train_data const& data) {
   }
   shape.batch = options.batch;
   shape.cache_rows = options.cache_rows;
+  shape.dense_clip_norm = options.clip;
   shape.seed = options.seed;
   return shape;
 }
@@ -119,6 +131,7 @@ void run(Trainer& trainer, train_options const& options, train_data& data) {
         report.add("seed", options.seed);
         add_quality(report, score(trainer, network, data.test()), oracle);
         add_cost(report, trainer.figures(), seconds);
+        if (options.clip > 0) report.add("clipped_steps", trainer.figures().clipped_steps);
         if (data.skipped_lines() > 0) report.add("skipped_lines", data.skipped_lines());
         report.show();
         if (seen) write_trace(*seen, options.trace);

@@ -26,6 +26,9 @@ struct train_options {
   std::optional<float> rate;
   std::optional<float> initial_scale;
   std::optional<float> initial_accumulator;
+  std::optional<float> weight_decay;
+  bool lazy_decay = false;
+  float clip = 0.0F;
   std::size_t cache_rows = 0;
   std::optional<std::string> cache;
   std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
@@ -36,6 +39,13 @@ struct train_options {
   std::string report;
   std::string save_parameters;
   std::string trace;
+
+  /// A rate that suits the optimizer on the synthetic data.
+  [[nodiscard]] float usual_rate() const {
+    if (optimizer == "sgd") return 0.5F;
+    if (optimizer == "momentum") return 0.2F;
+    return optimizer == "adam" ? 0.002F : 0.1F;
+  }
 
   [[nodiscard]] bool is_file() const { return data != "synthetic"; }
 
@@ -51,11 +61,15 @@ struct train_options {
             "--model lr has one weight per id: leave --dim out");
     expects(model != "deepfm" || !dim || *dim > 1,
             "--model deepfm needs --dim 2 or more: a linear weight and one factor");
+    expects(!weight_decay || optimizer != "ftrl",
+            "--optimizer ftrl has no weight decay: it has l1 and l2 of its own");
+    expects(!lazy_decay || weight_decay,
+            "--lazy-decay says when, but not how much: add --weight-decay");
     rows = rows.value_or(100'000);
     dim = dim.value_or(model == "lr" ? 1 : 16);
     cache = cache.value_or("lru");
     split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
-    rate = rate.value_or(optimizer == "sgd" ? 0.5F : 0.1F);
+    rate = rate.value_or(usual_rate());
     initial_scale = initial_scale.value_or(0.01F);
     initial_accumulator = initial_accumulator.value_or(0.01F);
   }
@@ -84,14 +98,25 @@ inline void describe(CLI::App& app, train_options& options) {
       ->capture_default_str();
   app.add_option("--steps", options.steps,
                  "stop after so many global batches, before --epochs end");
-  app.add_option("--optimizer", options.optimizer, "sgd, adagrad or rowwise_adagrad")
-      ->check(CLI::IsMember({"sgd", "adagrad", "rowwise_adagrad"}))
+  app.add_option("--optimizer", options.optimizer,
+                 "sgd, momentum, adagrad, rowwise_adagrad, adam or ftrl")
+      ->check(CLI::IsMember({"sgd", "momentum", "adagrad", "rowwise_adagrad", "adam", "ftrl"}))
       ->capture_default_str();
-  app.add_option("--lr", options.rate, "learning rate [0.1; sgd 0.5]")->check(CLI::PositiveNumber);
+  app.add_option("--lr", options.rate, "learning rate [0.1; sgd 0.5, momentum 0.2, adam 0.002]")
+      ->check(CLI::PositiveNumber);
   app.add_option(
          "--initial-accumulator", options.initial_accumulator,
          "what squared gradients are added to; larger makes steps of rare ids smaller [0.01]")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--weight-decay", options.weight_decay,
+                 "times the learning rate, what a weight loses in a step that holds its row")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--lazy-decay", options.lazy_decay,
+               "rows decay in all steps; those without the row are made up for at its next");
+  app.add_option("--clip", options.clip,
+                 "longest gradient of all dense parameters together; 0: any")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--initial-scale", options.initial_scale,
                  "new rows are uniform within +- this [0.01]")
       ->check(CLI::NonNegativeNumber);

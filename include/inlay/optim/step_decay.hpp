@@ -14,7 +14,7 @@ struct step_decay {
 
   std::uint64_t warm_up = 0;  ///< samples over which the rate rises from zero
   std::uint64_t every = 0;    ///< samples, counted from the first
-  float ratio = 0.5F;
+  float ratio = 0.5F;         ///< of the rate behind a step to that before it
 
   void check() const {
     expects(every > 0, "a step decay needs to know after how many samples it steps");
