@@ -62,6 +62,7 @@ class train_data {
     auto const* const generator = std::get_if<inlay::synthetic>(&source_);
     if (generator == nullptr) return std::nullopt;
     std::vector<float> logits;
+    logits.reserve(test_samples_.size());
     for (auto const sample : test_samples_) {
       logits.push_back(static_cast<float>(generator->logit(sample)));
     }

@@ -23,6 +23,7 @@ template <class Trainer, class Network>
 double train(Trainer& trainer, Network& network, inlay::loader& samples, std::uint64_t last_step) {
   trainer.attach(network.parameters(), network.gradients());
   std::vector<typename Network::workspace> workspaces;
+  workspaces.reserve(trainer.exec().threads());
   for (std::size_t worker = 0; worker < trainer.exec().threads(); ++worker) {
     workspaces.push_back(network.make_workspace());
   }

@@ -106,11 +106,7 @@ class loader {
       fail("positions " + std::to_string(range.first) + " to " + std::to_string(range.last) +
            " were asked of a loader of " + std::to_string(size()));
     }
-    if (!thread_.joinable() || range.empty()) {
-      fill(range, current_);
-    } else if (!take_ahead(range)) {
-      fill(range, current_);
-    }
+    if (!thread_.joinable() || range.empty() || !take_ahead(range)) fill(range, current_);
     return current_.content.view();
   }
 

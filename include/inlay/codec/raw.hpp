@@ -18,7 +18,7 @@ struct raw {
   }
 
   /// rows (n, dim) → max_bytes(n, dim) bytes at the front of `into`.
-  std::size_t encode(matrix_view<float const> rows, span<std::byte> into) const {
+  [[nodiscard]] std::size_t encode(matrix_view<float const> rows, span<std::byte> into) const {
     auto const row_bytes = rows.cols * sizeof(float);
     expects(into.size() >= max_bytes(rows.rows, rows.cols), "the buffer is too small for raw rows");
     for (std::size_t row = 0; row_bytes > 0 && row < rows.rows; ++row) {

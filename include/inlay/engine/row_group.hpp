@@ -173,6 +173,7 @@ class row_group {
                                                                            shape const& shape,
                                                                            std::size_t dim) {
     std::vector<float> scales;
+    scales.reserve(shape.tables.size());
     for (auto const& table : shape.tables) {
       scales.push_back(table.initial_scale);
     }

@@ -20,8 +20,9 @@ class self_comm {
   [[nodiscard]] constexpr std::size_t size() const noexcept { return 1; }
 
   /// The bytes for rank 0 come back. Counts are bytes per rank.
-  done all_to_all_v(span<std::byte const> send, span<std::size_t const> send_counts,
-                    span<std::byte> receive, span<std::size_t const> receive_counts) const {
+  [[nodiscard]] done all_to_all_v(span<std::byte const> send, span<std::size_t const> send_counts,
+                                  span<std::byte> receive,
+                                  span<std::size_t const> receive_counts) const {
     expects(send_counts.size() == 1 && receive_counts.size() == 1, "one rank has one count");
     expects(send_counts[0] == receive_counts[0], "what rank 0 sends itself it must also receive");
     expects(send.size() >= send_counts[0] && receive.size() >= receive_counts[0],
@@ -31,17 +32,17 @@ class self_comm {
   }
 
   /// As `communicator` asks. // receive as send
-  done all_gather(span<std::byte const> send, span<std::byte> receive) const {
+  [[nodiscard]] done all_gather(span<std::byte const> send, span<std::byte> receive) const {
     expects(receive.size() == send.size(), "one rank gathers as much as it sends");
     std::copy(send.begin(), send.end(), receive.begin());
     return {};
   }
 
   /// As `communicator` asks: the sum of one is itself.
-  done all_reduce(span<float>) const noexcept { return {}; }
+  [[nodiscard]] done all_reduce(span<float>) const noexcept { return {}; }
 
   /// As `communicator` asks; the root must be 0.
-  done broadcast(span<std::byte>, std::size_t root) const {
+  [[nodiscard]] done broadcast(span<std::byte>, std::size_t root) const {
     expects(root == 0, "one rank has no other root than rank 0");
     return {};
   }

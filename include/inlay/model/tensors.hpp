@@ -64,6 +64,7 @@ class tensors {
   /// What another set like this one is made from.
   [[nodiscard]] std::vector<tensor_shape> shapes() const {
     std::vector<tensor_shape> all;
+    all.reserve(views_.size());
     for (auto const& view : views_) {
       all.push_back({view.rows, view.cols});
     }

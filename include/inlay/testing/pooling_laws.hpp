@@ -66,6 +66,7 @@ struct pooled_case {
     rows = normal_floats(plan.size() * dim, seed + 1);
     pooled.assign(view.rows * stride, untouched);
     std::vector<float const*> places;
+    places.reserve(plan.size());
     for (std::size_t v = 0; v < plan.size(); ++v) {
       places.push_back(rows.data() + v * dim);
     }
@@ -225,7 +226,7 @@ inline std::optional<std::vector<float>> tree_node(
     std::size_t at) {
   if (level == 0) return at < chunks.size() ? chunks[at] : std::nullopt;
   auto left = tree_node(chunks, level - 1, 2 * at);
-  auto const right = tree_node(chunks, level - 1, 2 * at + 1);
+  auto right = tree_node(chunks, level - 1, 2 * at + 1);
   if (!left) return right;
   if (right) add(left->data(), right->data(), left->size());
   return left;

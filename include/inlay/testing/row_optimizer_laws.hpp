@@ -73,7 +73,7 @@ template <row_optimizer Rule>
   law_row row(rule, dim, seed);
   for (std::int64_t step = 0; step < steps; ++step) {
     auto const gradient = law_gradient(dim, scale, mix(seed, static_cast<std::uint64_t>(step)));
-    auto const before = gradient;
+    auto const before = gradient;  // NOLINT(performance-unnecessary-copy-initialization): the law
     rule.update(row.weights(), row.state(), {gradient.data(), dim}, {.step = step_id{step}});
     if (gradient != before) optimizer_breaks("leave the gradient alone", dim, seed);
     if (!row.guards_stand()) optimizer_breaks("write its row and its state alone", dim, seed);
