@@ -125,9 +125,6 @@ class engine : detail::part_checks<Parts> {
     return {*this, std::move(work)};
   }
 
-  /// Begins a step with a batch of the user's own.
-  [[nodiscard]] step_type begin(batch const& own) { return begin(own.view()); }
-
   /// Adds up the gradients of all chunks, moves rows and attached parameters, and lets the rows go.
   void finish(step_type&& finished) {
     expects(finished.owner_ == this && finished.work_,
@@ -257,12 +254,8 @@ class engine : detail::part_checks<Parts> {
   void keep(work_type& work, std::size_t number, matrix_view<float const> pooled_gradient,
             span<matrix_view<float const> const> parameter_gradients) const {
     auto const [first, last] = work.rows_of(number);
-    if (pooled_gradient.rows != last - first || pooled_gradient.cols != work.stride) {
-      fail("the pooled embeddings of chunk " + std::to_string(number) + " are " +
-           std::to_string(last - first) + " x " + std::to_string(work.stride) +
-           ", and their gradient is " + std::to_string(pooled_gradient.rows) + " x " +
-           std::to_string(pooled_gradient.cols));
-    }
+    expects(pooled_gradient.rows == last - first && pooled_gradient.cols == work.stride,
+            "the gradient of pooled embeddings must have their shape");
     work.came_back[number] = 0;
     auto greatest = 0.0F;
     for (auto row = first; row < last; ++row) {
@@ -272,8 +265,6 @@ class engine : detail::part_checks<Parts> {
       if (!std::isfinite(size)) [[unlikely]] {
         refuse(work, row);
       }
-      expects(row < work.rows || size == 0.0F,
-              "a padding row has a gradient: weigh the loss by chunk.labels().weights");
       greatest = std::max(greatest, size);
     }
     work.greatest[number] = greatest;
