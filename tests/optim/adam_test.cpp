@@ -95,6 +95,19 @@ TEST_CASE("adam: what the row's clock keeps is 1 - beta^t, after any number of u
   }
 }
 
+TEST_CASE("adam: by the global clock a moment is corrected as long as a float can tell") {
+  for (std::int64_t const t : {1, 2, 17, 170, 180, 1000, 17'000, 17'999, 18'001, 200'000}) {
+    CAPTURE(t);
+    plain::single row(adam{.learning_rate = 1.0F, .bias_clock = clock_of::global}, 0.0F);
+    auto const seen = [&](float beta) {
+      return -std::expm1(static_cast<double>(t) * std::log(double{beta}));
+    };
+    auto const m = (1.0 - double{0.9F}) * 0.5 / seen(0.9F);
+    auto const v = (1.0 - double{0.999F}) * 0.25 / seen(0.999F);
+    CHECK(row.move(-0.5F, t - 1) == doctest::Approx(m / std::sqrt(v)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("adam: knobs without sense are refused") {
   CHECK_THROWS_WITH_AS(adam{.beta2 = 1.0F}.check(), doctest::Contains("adam's betas"),
                        inlay::error);

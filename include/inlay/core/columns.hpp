@@ -48,9 +48,10 @@ using four_floats = float __attribute__((vector_size(16)));
 /// Calls `body(columns)` for all columns of a row: four at a time, and those that are left one by
 /// one. Vectorised whatever the flags of the program, and a column's result does not depend on the
 /// width, for there is one body. It should have one product in a sum at most, so that there is one
-/// way to fuse the two.
+/// way to fuse the two. It should hold what it needs by value: what it stores may be, for all that
+/// a compiler knows, what it refers to.
 template <class Body>
-INLAY_HD void for_columns(std::size_t dim, Body const& body) {
+[[gnu::always_inline]] INLAY_HD inline void for_columns(std::size_t dim, Body const& body) {
   std::size_t column = 0;
 #if INLAY_HAS_VECTORS
   for (; column + 4 <= dim; column += 4) {

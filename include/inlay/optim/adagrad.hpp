@@ -43,11 +43,12 @@ struct adagrad {
                        update_context const& context) const noexcept {
     auto const rate = learning_rate * context.rate_factor;
     decay.apply(row, state, rate, context.step);
-    for_columns(row.size(), [&](auto at) {
-      auto const slope = at.load(gradient.data());
-      auto const sum = at.load(state.data()) + slope * slope;
-      at.store(state.data(), sum);
-      at.store(row.data(), at.load(row.data()) - rate * slope / (square_root(sum) + epsilon));
+    for_columns(row.size(), [rate, least = epsilon, weights = row.data(), sums = state.data(),
+                             slopes = gradient.data()](auto at) {
+      auto const slope = at.load(slopes);
+      auto const sum = at.load(sums) + slope * slope;
+      at.store(sums, sum);
+      at.store(weights, at.load(weights) - rate * slope / (square_root(sum) + least));
     });
   }
 };

@@ -64,16 +64,17 @@ struct adam {
                                                : seen_by(number(context.step) + 1);
     auto const pace = rate / seen.of_mean;
     auto const stretch = 1.0F / square_root(seen.of_square);
-    for_columns(row.size(), [&](auto at) {
-      auto const slope = at.load(gradient.data());
+    for_columns(row.size(), [=, new1 = 1.0F - beta1, new2 = 1.0F - beta2, least = epsilon,
+                             weights = row.data(), slopes = gradient.data()](auto at) {
+      auto const slope = at.load(slopes);
       auto mean = at.load(means);
       auto square = at.load(squares);
-      mean = mean + (1.0F - beta1) * (slope - mean);
-      square = square + (1.0F - beta2) * (slope * slope - square);
+      mean = mean + new1 * (slope - mean);
+      square = square + new2 * (slope * slope - square);
       at.store(means, mean);
       at.store(squares, square);
-      at.store(row.data(),
-               at.load(row.data()) - pace * mean / (stretch * square_root(square) + epsilon));
+      auto const divisor = stretch * square_root(square) + least;
+      at.store(weights, at.load(weights) - pace * mean / divisor);
     });
   }
 
@@ -92,8 +93,12 @@ struct adam {
     return {seen[0], seen[1]};
   }
   [[nodiscard]] INLAY_HD weights_seen seen_by(std::int64_t steps) const noexcept {
-    auto const t = static_cast<std::uint64_t>(steps);
-    return {static_cast<float>(1.0 - power(beta1, t)), static_cast<float>(1.0 - power(beta2, t))};
+    return {seen_by(steps, beta1), seen_by(steps, beta2)};
+  }
+  [[nodiscard]] INLAY_HD static float seen_by(std::int64_t steps, float beta) noexcept {
+    // b^t <= exp(-t (1 - b)), and what is below exp(-18) no float takes from one.
+    auto const done = static_cast<double>(steps) * (1.0 - double{beta}) > 18.0;
+    return done ? 1.0F : static_cast<float>(1.0 - power(beta, static_cast<std::uint64_t>(steps)));
   }
 };
 

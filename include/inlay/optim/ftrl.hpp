@@ -48,18 +48,19 @@ struct ftrl {
     if (rate == 0.0F) return;
     auto* const squares = state.data();
     auto* const pulls = squares + row.size();
-    for_columns(row.size(), [&](auto at) {
-      auto const slope = at.load(gradient.data());
+    for_columns(row.size(), [=, limit = rate * l1, least = beta + rate * l2, weights = row.data(),
+                             slopes = gradient.data()](auto at) {
+      auto const slope = at.load(slopes);
       auto const before = at.load(squares);
       auto const after = before + slope * slope;
       auto const root = square_root(after);
       auto const pull =
-          at.load(pulls) + rate * slope - (root - square_root(before)) * at.load(row.data());
+          at.load(pulls) + rate * slope - (root - square_root(before)) * at.load(weights);
       at.store(squares, after);
       at.store(pulls, pull);
       // sign(z) l1 beyond the limits and z within them, so no sign is ever taken.
-      auto const held = within(pull, at.all(-rate * l1), at.all(rate * l1));
-      at.store(row.data(), (held - pull) / (root + (beta + rate * l2)));
+      auto const held = within(pull, at.all(-limit), at.all(limit));
+      at.store(weights, (held - pull) / (root + least));
     });
   }
 

@@ -38,10 +38,11 @@ struct momentum {
                        update_context const& context) const noexcept {
     auto const rate = learning_rate * context.rate_factor;
     decay.apply(row, state, rate, context.step);
-    for_columns(row.size(), [&](auto at) {
-      auto const velocity = beta * at.load(state.data()) + at.load(gradient.data());
-      at.store(state.data(), velocity);
-      at.store(row.data(), at.load(row.data()) - rate * velocity);
+    for_columns(row.size(), [rate, kept = beta, weights = row.data(), velocities = state.data(),
+                             slopes = gradient.data()](auto at) {
+      auto const velocity = kept * at.load(velocities) + at.load(slopes);
+      at.store(velocities, velocity);
+      at.store(weights, at.load(weights) - rate * velocity);
     });
   }
 };

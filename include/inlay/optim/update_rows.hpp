@@ -31,12 +31,29 @@ struct row_block {
   }
 };
 
+namespace detail {
+
+/// Asks for floats that will soon be written.
+inline void fetch_ahead(float const* first, std::size_t count) noexcept {
+  constexpr std::size_t line = 16;  // floats of a cache line
+  for (std::size_t i = 0; i < count; i += line) {
+    __builtin_prefetch(first + i, 1);
+  }
+}
+
+}  // namespace detail
+
 /// Moves the rows of a block. Whoever calls it, for rows in a table, in a cache or of a network,
 /// runs the same machine code: that is why it knows the rule and nothing else of an engine.
 template <row_optimizer Rule>
 INLAY_COMPILED_ONCE void update_rows(Rule const& rule, row_block const& rows, step_id step) {
   auto const state_floats = rule.state_floats(rows.dim);
+  constexpr std::size_t ahead = 4;  // rows on their way from memory while one is moved
   for (std::size_t i = 0; i < rows.size; ++i) {
+    if (i + ahead < rows.size) {
+      detail::fetch_ahead(rows.weights[i + ahead], rows.dim);
+      detail::fetch_ahead(rows.state[i + ahead], state_floats);
+    }
     rule.update({rows.weights[i], rows.dim}, {rows.state[i], state_floats},
                 {rows.gradients[i], rows.dim}, {.step = step, .rate_factor = rows.rate_factors[i]});
   }
