@@ -1,6 +1,7 @@
 #pragma once
 
-#include <inlay/core/error.hpp>
+#include "output_file.hpp"
+
 #include <inlay/engine/report.hpp>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,18 +20,11 @@
 class example_report {
  public:
   /// Figures that go to `path`, or nowhere else if it is empty.
-  explicit example_report(std::string path) : path_(std::move(path)) {}
+  explicit example_report(std::string path) : file_(std::move(path)) {}
 
   /// For programs that understand `--report FILE` and nothing else.
-  example_report(char const* about, int argc, char** argv) {
-    CLI::App app(about);
-    app.add_option("--report", path_, "write the figures to this JSON file");
-    try {
-      app.parse(argc, argv);
-    } catch (CLI::ParseError const& end) {
-      std::exit(app.exit(end));
-    }
-  }
+  example_report(char const* about, int argc, char** argv)
+      : example_report(asked_for(about, argc, argv)) {}
 
   void add(std::string const& key, double value, std::string const& text) {
     json_[key] = value;
@@ -67,21 +60,38 @@ class example_report {
     }
   }
 
+  /// A figure that does not exist, and why.
+  void add_missing(std::string const& key, std::string const& why) {
+    json_[key] = nullptr;
+    lines_.emplace_back(words(key), why);
+  }
+
   void title(std::string text) { lines_.emplace_back(std::move(text), ""); }
 
   /// Prints the table and writes the file.
-  void show() const {
+  void show() {
     std::printf("\n");
     for (auto const& [name, text] : lines_) {
       std::printf("%-22s %s\n", name.c_str(), text.c_str());
     }
-    if (path_.empty()) return;
-    std::ofstream file(path_);
-    file << json_.dump(2) << '\n';
-    if (!file.flush()) inlay::fail("the report could not be written to " + path_);
+    if (!file_.wanted()) return;
+    file_.stream() << json_.dump(2) << '\n';
+    file_.close();
   }
 
  private:
+  [[nodiscard]] static std::string asked_for(char const* about, int argc, char** argv) {
+    std::string path;
+    CLI::App app(about);
+    app.add_option("--report", path, "write the figures to this JSON file");
+    try {
+      app.parse(argc, argv);
+    } catch (CLI::ParseError const& end) {
+      std::exit(app.exit(end));
+    }
+    return path;
+  }
+
   [[nodiscard]] static std::string words(std::string key) {
     for (auto& letter : key) {
       if (letter == '_') letter = ' ';
@@ -91,7 +101,7 @@ class example_report {
     return key;
   }
 
-  std::string path_;
+  output_file file_;
   nlohmann::ordered_json json_;
   std::vector<std::pair<std::string, std::string>> lines_;
 };

@@ -18,8 +18,6 @@ namespace {
 /// First in, second chance out: a queue by age in which a slot that was used more than `spared`
 /// times since it was last young goes to the young end once more instead of leaving.
 struct second_chance {
-  static constexpr char const* name = "second_chance";
-
   std::uint32_t spared = 1;  ///< uses
 
   struct slot_state {
@@ -32,17 +30,18 @@ struct second_chance {
   using slots = inlay::span<slot_state>;
 
   void reset(slots, set_state& set) const { set = {}; }
-  void on_insert(slots s, set_state& set, inlay::way_id way, inlay::access const&) const {
+  void on_insert(slots s, set_state& set, inlay::way_id way, inlay::cache_access const&) const {
     s[way].uses = 0;
     set.queue.push_young(s, way);
   }
-  void on_hit(slots s, set_state&, inlay::way_id way, inlay::access const& use) const {
+  void on_hit(slots s, set_state&, inlay::way_id way, inlay::cache_access const& use) const {
     s[way].uses += use.count;
   }
   void on_evict(slots s, set_state& set, inlay::way_id way) const { set.queue.remove(s, way); }
 
   template <class Pinned>
-  inlay::way_id victim(slots s, set_state& set, inlay::access const&, Pinned const& pinned) const {
+  inlay::way_id victim(slots s, set_state& set, inlay::cache_access const&,
+                       Pinned const& pinned) const {
     // Two rounds: the first may only take second chances away.
     for (auto left = 2 * set.queue.size; left > 0; --left) {
       auto const way = set.queue.oldest;

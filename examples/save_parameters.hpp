@@ -1,13 +1,12 @@
 #pragma once
 
-#include <inlay/core/error.hpp>
+#include "output_file.hpp"
+
 #include <inlay/core/ids.hpp>
 #include <inlay/core/views.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,7 @@
 /// dense parameters: the same parameters give the same bytes, whatever order they were made in.
 template <class Trainer>
 void save_parameters(Trainer& trainer, inlay::span<inlay::matrix_view<float> const> dense,
-                     std::string const& path) {
+                     output_file& into) {
   trainer.flush();
   std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, inlay::span<float const>>> rows;
   trainer.for_each_row([&](inlay::table_id table, inlay::raw_id id, inlay::span<float const> row) {
@@ -24,10 +23,9 @@ void save_parameters(Trainer& trainer, inlay::span<inlay::matrix_view<float> con
   std::sort(rows.begin(), rows.end(),
             [](auto const& left, auto const& right) { return left.first < right.first; });
 
-  std::ofstream file(path, std::ios::binary);
   auto const write = [&](auto const* data, std::size_t count) {
-    file.write(reinterpret_cast<char const*>(data),
-               static_cast<std::streamsize>(count * sizeof(*data)));
+    into.stream().write(reinterpret_cast<char const*>(data),
+                        static_cast<std::streamsize>(count * sizeof(*data)));
   };
   for (auto const& [name, row] : rows) {
     write(&name.first, 1);
@@ -39,5 +37,5 @@ void save_parameters(Trainer& trainer, inlay::span<inlay::matrix_view<float> con
       write(tensor.row(row).data(), tensor.cols);
     }
   }
-  if (!file.flush()) inlay::fail("the parameters could not be written to " + path);
+  into.close();
 }

@@ -2,6 +2,7 @@
 // beside what is possible. `train_ctr --help` lists what can be chosen.
 
 #include "example_report.hpp"
+#include "output_file.hpp"
 #include "save_parameters.hpp"
 #include "train_data.hpp"
 #include "train_options.hpp"
@@ -21,9 +22,10 @@
 #include <inlay/optim/rowwise_adagrad.hpp>
 #include <inlay/optim/sgd.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <variant>
@@ -81,14 +83,21 @@ any_network network_of(train_options const& options, train_data const& data) {
 
 void add_quality(example_report& report, scored const& test,
                  std::optional<std::vector<float>> const& oracle) {
-  report.add("test_auc", inlay::auc(test.logits, test.labels));
-  if (oracle) report.add("oracle_auc", inlay::auc(*oracle, test.labels));
+  auto const positives = std::count(test.labels.begin(), test.labels.end(), 1.0F);
+  if (positives == 0 || positives == std::ssize(test.labels)) {
+    report.add_missing("test_auc", "none: the test rows are not of both classes");
+  } else {
+    report.add("test_auc", inlay::auc(test.logits, test.labels));
+    if (oracle) report.add("oracle_auc", inlay::auc(*oracle, test.labels));
+  }
+  if (test.labels.empty()) return;
   report.add("test_log_loss", inlay::mean_log_loss(test.logits, test.labels));
   if (oracle) report.add("oracle_log_loss", inlay::mean_log_loss(*oracle, test.labels));
   report.add("base_log_loss", inlay::base_log_loss(test.labels));
 }
 
-void add_cost(example_report& report, inlay::report const& figures, double seconds) {
+void add_cost(example_report& report, train_options const& options, inlay::report const& figures,
+              double seconds) {
   auto const share = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
@@ -99,50 +108,64 @@ void add_cost(example_report& report, inlay::report const& figures, double secon
   report.add("table_rows", std::uint64_t{figures.table_rows});
   report.add("bytes_per_row", share(figures.bytes, figures.table_rows));
   report.add("unique_share", share(figures.rows.unique, figures.ids));
-  report.add("hit_rate", share(figures.rows.hits, figures.rows.unique));
-  report.add("write_backs", figures.rows.write_backs);
+  if (options.cache_rows > 0) {
+    report.add("hit_rate", share(figures.rows.hits, figures.rows.unique));
+    report.add("write_backs", figures.rows.write_backs);
+  } else {
+    report.add_missing("hit_rate", "none: without --cache-rows rows are used in the table");
+  }
   report.title("a step by stage");
   report.add_stages(figures);
 }
 
-void write_trace(inlay::trace const& seen, std::string const& path) {
-  std::ofstream file(path);
-  seen.write(file);
-  if (!file.flush()) inlay::fail("the trace could not be written to " + path);
+void write_trace(inlay::trace const& seen, output_file& into) {
+  seen.write(into.stream());
+  into.close();
   if (seen.dropped() > 0) {
     std::printf("the trace holds the first %zu events; %zu came after it was full\n", seen.size(),
                 seen.dropped());
   }
 }
 
+/// The files of a run.
+struct run_outputs {
+  explicit run_outputs(train_options const& options)
+      : report(options.report), parameters(options.save_parameters), trace(options.trace) {}
+
+  example_report report;
+  output_file parameters;
+  output_file trace;
+};
+
 template <class Trainer>
-void run(Trainer& trainer, train_options const& options, train_data& data) {
+void run(Trainer& trainer, train_options const& options, train_data& data, run_outputs& outputs) {
   auto const oracle = data.oracle_logits();
   std::optional<inlay::trace> seen;
-  if (!options.trace.empty()) trainer.attach(seen.emplace());
+  if (outputs.trace.wanted()) trainer.attach(seen.emplace());
   auto chosen = network_of(options, data);
   std::visit(
       [&](auto& network) {
         auto const seconds =
             train(trainer, network, data.train(),
                   options.steps.value_or(std::numeric_limits<std::uint32_t>::max()));
-        example_report report(options.report);
+        if (outputs.parameters.wanted()) {
+          save_parameters(trainer, network.parameters(), outputs.parameters);
+        }
+        auto& report = outputs.report;
         report.add("model", options.model);
         report.add("seed", options.seed);
         add_quality(report, score(trainer, network, data.test()), oracle);
-        add_cost(report, trainer.figures(), seconds);
+        add_cost(report, options, trainer.figures(), seconds);
         if (options.clip > 0) report.add("clipped_steps", trainer.figures().clipped_steps);
         if (data.skipped_lines() > 0) report.add("skipped_lines", data.skipped_lines());
         report.show();
-        if (seen) write_trace(*seen, options.trace);
-        if (!options.save_parameters.empty()) {
-          save_parameters(trainer, network.parameters(), options.save_parameters);
-        }
+        if (seen) write_trace(*seen, outputs.trace);
       },
       chosen);
 }
 
 void run(train_options const& options) {
+  run_outputs outputs(options);
   train_data data(options);
   std::printf("%llu samples, %zu fields, %zu dense features; %zu threads\n",
               static_cast<unsigned long long>(data.samples()), data.fields(), data.dense_width(),
@@ -154,13 +177,13 @@ void run(train_options const& options) {
   if (options.cache_rows == 0) {
     inlay::engine trainer(
         shape, inlay::parts{.exec = exec, .optimizer = optimizer_of(options), .sums = sums});
-    run(trainer, options, data);
+    run(trainer, options, data, outputs);
   } else {
     inlay::engine trainer(shape, inlay::parts{.exec = exec,
                                               .cache = any_cache::named(*options.cache),
                                               .optimizer = optimizer_of(options),
                                               .sums = sums});
-    run(trainer, options, data);
+    run(trainer, options, data, outputs);
   }
 }
 

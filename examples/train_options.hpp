@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,7 +19,7 @@ struct train_options {
   std::string model = "deepfm";
   std::optional<std::uint64_t> rows;
   std::optional<std::size_t> dim;
-  std::vector<std::size_t> hidden{64, 32};
+  std::vector<std::size_t> hidden;
   std::size_t batch = 256;
   std::uint64_t epochs = 4;
   std::optional<std::uint64_t> steps;
@@ -42,7 +43,7 @@ struct train_options {
 
   /// A rate that suits the optimizer on the synthetic data.
   [[nodiscard]] float usual_rate() const {
-    if (optimizer == "sgd") return 0.5F;
+    if (optimizer == "sgd") return 0.1F;
     if (optimizer == "momentum") return 0.2F;
     return optimizer == "adam" ? 0.002F : 0.1F;
   }
@@ -61,19 +62,45 @@ struct train_options {
             "--model lr has one weight per id: leave --dim out");
     expects(model != "deepfm" || !dim || *dim > 1,
             "--model deepfm needs --dim 2 or more: a linear weight and one factor");
+    expects(hidden.empty() || model == "deepfm", "--hidden sizes the layers of --model deepfm");
+    expects(!initial_accumulator || optimizer.ends_with("adagrad") || optimizer == "ftrl",
+            "--initial-accumulator belongs to adagrad, rowwise_adagrad and ftrl");
+    require_own_files();
     expects(!weight_decay || optimizer != "ftrl",
             "--optimizer ftrl has no weight decay: it has l1 and l2 of its own");
     expects(!lazy_decay || weight_decay,
             "--lazy-decay says when, but not how much: add --weight-decay");
     rows = rows.value_or(100'000);
     dim = dim.value_or(model == "lr" ? 1 : 16);
+    if (hidden.empty()) hidden = {64, 32};
     cache = cache.value_or("lru");
     split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
     rate = rate.value_or(usual_rate());
     initial_scale = initial_scale.value_or(0.01F);
     initial_accumulator = initial_accumulator.value_or(0.01F);
   }
+
+ private:
+  /// No file is written twice, and the data not at all.
+  void require_own_files() const {
+    std::vector<std::string> paths{data.substr(data.find(':') + 1)};
+    for (auto const& path : {report, save_parameters, trace}) {
+      if (path.empty()) continue;
+      if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
+        inlay::fail(path + " stands for two files at once");
+      }
+      paths.push_back(path);
+    }
+  }
 };
+
+/// Checks of numbers whose faults are said shortly; the library's own print all digits of a bound.
+inline std::string not_negative(std::string const& text) {
+  return text.starts_with('-') ? "must not be negative" : "";
+}
+inline std::string positive(std::string const& text) {
+  return std::strtod(text.c_str(), nullptr) > 0 ? "" : "must be greater than zero";
+}
 
 /// Says what train_ctr understands.
 inline void describe(CLI::App& app, train_options& options) {
@@ -86,43 +113,42 @@ inline void describe(CLI::App& app, train_options& options) {
       ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40U));
   app.add_option("--dim", options.dim, "columns of an embedding row; lr has one [16]")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--hidden", options.hidden, "units of each hidden layer of deepfm")
+  app.add_option("--hidden", options.hidden, "units of each hidden layer of deepfm [64,32]")
       ->check(CLI::Range(1, 65536))
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   app.add_option("--batch", options.batch, "samples of a global batch")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   app.add_option("--epochs", options.epochs, "times that all training samples are seen")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--steps", options.steps,
-                 "stop after so many global batches, before --epochs end");
+  app.add_option("--steps", options.steps, "stop after so many global batches, before --epochs end")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U));
   app.add_option("--optimizer", options.optimizer,
                  "sgd, momentum, adagrad, rowwise_adagrad, adam or ftrl")
       ->check(CLI::IsMember({"sgd", "momentum", "adagrad", "rowwise_adagrad", "adam", "ftrl"}))
       ->capture_default_str();
-  app.add_option("--lr", options.rate, "learning rate [0.1; sgd 0.5, momentum 0.2, adam 0.002]")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--lr", options.rate, "learning rate [0.1; sgd 0.1, momentum 0.2, adam 0.002]")
+      ->check(positive);
   app.add_option(
          "--initial-accumulator", options.initial_accumulator,
          "what squared gradients are added to; larger makes steps of rare ids smaller [0.01]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   app.add_option("--weight-decay", options.weight_decay,
                  "times the learning rate, what a weight loses in a step that holds its row")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   app.add_flag("--lazy-decay", options.lazy_decay,
                "rows decay in all steps; those without the row are made up for at its next");
   app.add_option("--clip", options.clip,
                  "longest gradient of all dense parameters together; 0: any")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative)
       ->capture_default_str();
   app.add_option("--initial-scale", options.initial_scale,
                  "new rows are uniform within +- this [0.01]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   app.add_option("--cache-rows", options.cache_rows,
                  "rows of the cache; 0: rows are used in the table")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative)
       ->capture_default_str();
   app.add_option("--cache", options.cache, "cache policy: lru or sieve [lru]")
       ->check(CLI::IsMember({"lru", "sieve"}));
@@ -131,6 +157,7 @@ inline void describe(CLI::App& app, train_options& options) {
       ->capture_default_str();
   app.add_flag("--fixed-sums", options.fixed_sums, "same bits for any number of threads");
   app.add_option("--seed", options.seed, "of data, split, shuffles and first weights")
+      ->check(not_negative)
       ->capture_default_str();
   app.add_option(
          "--split", options.split,

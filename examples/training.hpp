@@ -40,7 +40,7 @@ double train(Trainer& trainer, Network& network, inlay::loader& samples, std::ui
   };
 
   auto const batch = trainer.facts().batch;
-  auto const all = std::min<std::uint64_t>(samples.size(), last_step * batch);
+  auto const all = last_step > samples.size() / batch ? samples.size() : last_step * batch;
   progress shown(all);
   std::uint64_t done = 0;
   while (done < all) {

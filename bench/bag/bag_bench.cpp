@@ -54,7 +54,8 @@ struct pooled_batch {
   }
 
   void backward() {
-    inlay::row_gradients<inlay::narrow::key> gradient_of(bags, plan, pooled.data(), dim);
+    inlay::tree_sum sums(dim);
+    inlay::row_gradients<inlay::narrow::key> gradient_of(bags, plan, pooled.data(), dim, sums);
     float sum = 0.0F;
     for (std::size_t v = 0; v < plan.size(); ++v) {
       sum += gradient_of(v)[0];

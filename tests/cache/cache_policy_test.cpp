@@ -12,7 +12,7 @@
 // Policies that break one law each, like mistakes that were made or are easily made: the laws must
 // find them.
 
-using inlay::access;
+using inlay::cache_access;
 using inlay::lru;
 using inlay::no_way;
 using inlay::sieve;
@@ -32,14 +32,15 @@ void expect_found(char const* law) {
 
 struct ignores_pins : lru {
   template <class Pinned>
-  way_id victim(span<slot_state>, set_state& set, access const&, Pinned const&) const {
+  way_id victim(span<slot_state>, set_state& set, cache_access const&, Pinned const&) const {
     return set.queue.oldest;
   }
 };
 
 struct gives_up_early : lru {
   template <class Pinned>
-  way_id victim(span<slot_state> slots, set_state& set, access const&, Pinned const& pinned) const {
+  way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
+                Pinned const& pinned) const {
     for (int tries = 0; tries < 5 && set.queue.size > 0; ++tries) {
       if (!pinned(set.queue.oldest)) return set.queue.oldest;
       set.queue.make_young(slots, set.queue.oldest);
@@ -50,7 +51,8 @@ struct gives_up_early : lru {
 
 struct one_round_only : sieve {
   template <class Pinned>
-  way_id victim(span<slot_state> slots, set_state& set, access const&, Pinned const& pinned) const {
+  way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
+                Pinned const& pinned) const {
     for (auto left = set.queue.size; left > 0; --left) {
       auto const way = set.hand == no_way ? set.queue.oldest : set.hand;
       if (!pinned(way) && !slots[way].visited) return set.hand = way;
@@ -63,7 +65,8 @@ struct one_round_only : sieve {
 
 struct restarts_at_the_tail : lru {
   template <class Pinned>
-  way_id victim(span<slot_state> slots, set_state& set, access const&, Pinned const& pinned) const {
+  way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
+                Pinned const& pinned) const {
     for (auto way = set.queue.oldest; way != no_way; way = slots[way].at.younger) {
       if (!pinned(way)) return way;
     }
@@ -86,18 +89,19 @@ struct loses_slots {
   using set_state = inlay::slot_list;
 
   void reset(span<slot_state>, set_state& queue) const { queue = {}; }
-  void on_insert(span<slot_state> slots, set_state& queue, way_id way, access const& use) const {
+  void on_insert(span<slot_state> slots, set_state& queue, way_id way,
+                 cache_access const& use) const {
     slots[way].listed = use.count <= 4;
     if (slots[way].listed) queue.push_young(slots, way);
   }
-  void on_hit(span<slot_state> slots, set_state& queue, way_id way, access const&) const {
+  void on_hit(span<slot_state> slots, set_state& queue, way_id way, cache_access const&) const {
     if (slots[way].listed) queue.make_young(slots, way);
   }
   void on_evict(span<slot_state> slots, set_state& queue, way_id way) const {
     if (slots[way].listed) queue.remove(slots, way);
   }
   template <class Pinned>
-  way_id victim(span<slot_state> slots, set_state& queue, access const&,
+  way_id victim(span<slot_state> slots, set_state& queue, cache_access const&,
                 Pinned const& pinned) const {
     for (auto left = queue.size; left > 0; --left) {
       if (!pinned(queue.oldest)) return queue.oldest;
@@ -109,7 +113,7 @@ struct loses_slots {
 
 struct moody : lru {
   template <class Pinned>
-  way_id victim(span<slot_state> slots, set_state& set, access const& use,
+  way_id victim(span<slot_state> slots, set_state& set, cache_access const& use,
                 Pinned const& pinned) const {
     static std::uint64_t calls = 0;
     if (++calls % 7 == 0) set.queue.make_young(slots, set.queue.oldest);

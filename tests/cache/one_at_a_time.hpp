@@ -26,7 +26,7 @@ class one_at_a_time {
   /// Whether the key was there; it is afterwards.
   bool use(std::uint64_t key) {
     inlay::narrow::key const row{key};
-    inlay::access const use{.hash = hash(row)};
+    inlay::cache_access const use{.hash = hash(row)};
     if (auto const slot = index_.find(row); slot != index_.absent) {
       slots_.on_hit(slot, use);
       return true;
@@ -39,7 +39,7 @@ class one_at_a_time {
   }
 
  private:
-  inlay::way_id evict(inlay::access const& use) {
+  inlay::way_id evict(inlay::cache_access const& use) {
     auto const slot = slots_.victim(use, inlay::detail::nothing_pinned{});
     slots_.on_evict(slot);
     index_.erase(owners_[slot]);

@@ -96,7 +96,7 @@ struct faulty : lru {
   inlay::way_id wrong_answer = inlay::no_way;
 
   template <class Pinned>
-  inlay::way_id victim(span<slot_state> slots, set_state& set, inlay::access const& use,
+  inlay::way_id victim(span<slot_state> slots, set_state& set, inlay::cache_access const& use,
                        Pinned const& pinned) const {
     if ((*right_answers)-- <= 0) return wrong_answer;
     return lru::victim(slots, set, use, pinned);
@@ -123,8 +123,8 @@ TEST_CASE("fully_associative: too many rows are an error that names needed and a
   (void)bring(rows, keys_from(0, 6), first);
   row_refs second;
   CHECK_THROWS_WITH_AS(bring(rows, keys_from(4, 7), second),
-                       doctest::Contains("needs 7 rows of width 3 in the cache, and of its 10 rows "
-                                         "it can have 6"),
+                       doctest::Contains("needs 7 rows of width 3 in the cache at once, and it can "
+                                         "have 6 of 10"),
                        inlay::error);
   CHECK(rows.store().size() == 6);
   rows.release(second);  // harmless

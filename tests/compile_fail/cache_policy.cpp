@@ -7,8 +7,10 @@ struct no_victim {
   struct slot_state {};
   struct set_state {};
   void reset(inlay::span<slot_state>, set_state&) const {}
-  void on_insert(inlay::span<slot_state>, set_state&, inlay::way_id, inlay::access const&) const {}
-  void on_hit(inlay::span<slot_state>, set_state&, inlay::way_id, inlay::access const&) const {}
+  void on_insert(inlay::span<slot_state>, set_state&, inlay::way_id,
+                 inlay::cache_access const&) const {}
+  void on_hit(inlay::span<slot_state>, set_state&, inlay::way_id,
+              inlay::cache_access const&) const {}
   void on_evict(inlay::span<slot_state>, set_state&, inlay::way_id) const {}
 };
 

@@ -197,3 +197,16 @@ TEST_CASE("host_exec: helpers take part when tasks wait for each other") {
 TEST_CASE("host_exec: no threads is an error in words") {
   CHECK_THROWS_WITH_AS(host_exec(0), doctest::Contains("at least one thread"), inlay::error);
 }
+
+TEST_CASE("host_exec: a call inside a task keeps the number of the worker that runs it") {
+  host_exec const exec(3);
+  std::vector<std::atomic<int>> in_use(3);
+  std::atomic<int> clashes = 0;
+  exec.for_each_worker(64, [&](std::size_t, std::size_t outer) {
+    exec.for_each_worker(4, [&](std::size_t, std::size_t inner) {
+      if (inner != outer || in_use[inner].fetch_add(1) != 0) ++clashes;
+      in_use[inner].fetch_sub(1);
+    });
+  });
+  CHECK(clashes == 0);
+}

@@ -98,8 +98,8 @@ void check_too_large(Cache const& cache) {
   auto const figures = it.trainer.figures();
   auto const large = batch_of(3, {1, 2, 5, 6, 7, 8});
   CHECK_THROWS_WITH_AS((void)it.trainer.begin(large.view()),
-                       Contains("a step needs 6 rows of width 4 in the cache, and of its 5 rows it "
-                                "can have 5: raise cache_rows or lower the batch"),
+                       Contains("a step needs 6 rows of width 4 in the cache at once, and it can "
+                                "have 5 of 5: raise cache_rows or lower the batch"),
                        error);
   CHECK(it.state() == before);
   CHECK(it.trainer.figures().table_rows == figures.table_rows);
@@ -384,10 +384,10 @@ TEST_CASE("engine: gradients of another shape are a sentence") {
   auto step = it.trainer.begin(batch_of(2, {1, 2, 3, 4}).view());
   auto const chunk = *step.chunks().begin();
   std::vector<float> const zeros(100);
-  CHECK_THROWS_WITH_AS(chunk.backward({zeros.data(), 1, 8}), Contains("must have their shape"),
-                       error);
-  CHECK_THROWS_WITH_AS(chunk.backward({zeros.data(), 2, 7}), Contains("must have their shape"),
-                       error);
+  CHECK_THROWS_WITH_AS(chunk.backward({zeros.data(), 1, 8}),
+                       Contains("chunk 0 are 2 x 8, and their gradient is 1 x 8"), error);
+  CHECK_THROWS_WITH_AS(chunk.backward({zeros.data(), 2, 7}),
+                       Contains("chunk 0 are 2 x 8, and their gradient is 2 x 7"), error);
   CHECK_THROWS_WITH_AS(chunk.backward({zeros.data(), 2, 8}, {}),
                        Contains("one gradient for each attached parameter"), error);
   std::vector<inlay::matrix_view<float const>> const wrong{{zeros.data(), 2, 8},

@@ -19,14 +19,14 @@ constexpr inlay::testing::weight_moments of_normal{.deviation = 1, .largest = 6}
 
 /// Leaves the scale out.
 struct unscaled {
-  void fill(random_stream random, float, span<float> weights) const {
+  void fill(random_stream random, float, span<float> weights) const noexcept {
     inlay::uniform{}.fill(random, 1.0F, weights);
   }
 };
 
 /// Gives every row the same weights in its second column.
 struct stuck_column {
-  void fill(random_stream random, float scale, span<float> weights) const {
+  void fill(random_stream random, float scale, span<float> weights) const noexcept {
     inlay::uniform{}.fill(random, scale, weights);
     if (weights.size() > 1) weights[1] = 0.25F * scale;
   }
@@ -34,7 +34,7 @@ struct stuck_column {
 
 /// Weights that depend on the width.
 struct fan_in {
-  void fill(random_stream random, float scale, span<float> weights) const {
+  void fill(random_stream random, float scale, span<float> weights) const noexcept {
     inlay::normal{}.fill(random, scale / std::sqrt(static_cast<float>(weights.size())), weights);
   }
 };

@@ -12,14 +12,16 @@ namespace inlay::inline INLAY_ABI {
 
 /// Gradients of rows from the gradient of the pooled matrix: the transpose of `pool_bags`. One
 /// thread sums a row, over its occurrences in their order, so nothing depends on threads and
-/// nothing is atomic. An object is one thread's: it keeps the sum that it returns.
+/// nothing is atomic. An object is one thread's, as is the memory of its sums.
 template <class Key>
 class row_gradients {
  public:
-  /// Of a batch's bags and plan; all of them must outlive it. // pooled_gradient (rows, stride)
+  /// Of a batch's bags and plan; all of them must outlive it. `sums`: memory for rows of this
+  /// width.
+  // pooled_gradient (rows, stride)
   row_gradients(bag_list const& bags, id_plan<Key> const& plan, float const* pooled_gradient,
-                std::size_t dim)
-      : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(dim) {}
+                std::size_t dim, tree_sum& sums)
+      : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(sums) {}
 
   /// The gradient of unique row v, valid until the next call. // (dim)
   [[nodiscard]] INLAY_COMPILED_ONCE float* operator()(std::size_t v) {
@@ -53,7 +55,7 @@ class row_gradients {
   id_plan<Key> const& plan_;
   float const* pooled_gradient_;
   std::size_t dim_;
-  tree_sum sums_;
+  tree_sum& sums_;
 };
 
 }  // namespace inlay::inline INLAY_ABI

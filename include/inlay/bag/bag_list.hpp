@@ -86,7 +86,7 @@ template <key_packing Keys, class Pooling>
 void fill_run(batch_view const& batch, bag_field<Pooling> const& field, bag_run const& run,
               std::size_t stride, bag_list& bags, typename Keys::key* keys) {
   auto occurrence = run.first_occurrence;
-  visit(field.pooling, [&](auto const& pooling) {
+  inlay::visit(field.pooling, [&](auto const& pooling) {
     for (auto row = run.first_row; row < run.last_row; ++row) {
       auto const from = batch.bag(field.field, row);
       auto const first = batch.offsets[from];

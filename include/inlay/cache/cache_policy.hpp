@@ -14,8 +14,9 @@ using way_id = std::uint32_t;
 /// No slot: the end of a list, or the answer of a policy when every slot is pinned.
 inline constexpr way_id no_way = ~way_id{0};
 
-/// What a policy learns of one use of a row.
-struct access {
+/// What a policy learns of one use of a row. (Not plain `access`: POSIX has a function of that
+/// name.)
+struct cache_access {
   std::uint64_t hash = 0;             ///< of the row's key
   std::uint32_t count = 1;            ///< occurrences in the batch
   step_id step{};                     ///< of the batch
@@ -36,7 +37,7 @@ concept policy_state = std::default_initializable<typename T::slot_state> &&
 /// What a policy is told.
 template <class T>
 concept policy_events = requires(T const policy, span<typename T::slot_state> slots,
-                                 typename T::set_state& set, way_id way, access const& use) {
+                                 typename T::set_state& set, way_id way, cache_access const& use) {
   policy.reset(slots, set);
   policy.on_insert(slots, set, way, use);
   policy.on_hit(slots, set, way, use);
@@ -48,7 +49,7 @@ concept policy_events = requires(T const policy, span<typename T::slot_state> sl
 template <class T>
 concept policy_choice =
     requires(T const policy, span<typename T::slot_state> slots, typename T::set_state& set,
-             access const& incoming, detail::nothing_pinned const& pinned) {
+             cache_access const& incoming, detail::nothing_pinned const& pinned) {
       { policy.victim(slots, set, incoming, pinned) } -> std::same_as<way_id>;
     };
 

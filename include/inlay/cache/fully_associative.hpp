@@ -55,6 +55,7 @@ class cached_rows {
   /// then.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
                     step_id step, row_refs& refs) {
+    expects(counts.size() == keys.size(), "there must be one count for each key");
     row_traffic traffic{.unique = keys.size()};
     bool planning = false;
     try {
@@ -181,8 +182,8 @@ class cached_rows {
 
   [[noreturn]] void refuse(std::size_t rows, std::size_t available) const {
     fail("a step needs " + std::to_string(rows) + " rows of width " +
-         std::to_string(store_.layout().dim) + " in the cache, and of its " +
-         std::to_string(capacity()) + " rows it can have " + std::to_string(available) +
+         std::to_string(store_.layout().dim) + " in the cache at once, and it can have " +
+         std::to_string(available) + " of " + std::to_string(capacity()) +
          ": raise cache_rows or lower the batch");
   }
 
@@ -193,30 +194,34 @@ class cached_rows {
   template <class Slots>
   void mark_hits(Slots& policy, span<key const> keys, span<std::uint32_t const> counts,
                  step_id step, row_refs const& refs) {
+    for (auto const slot : refs.slots) {
+      if (slot != absent) pin(slot);
+    }
     for (std::size_t u = 0; u < keys.size(); ++u) {
       if (auto const slot = refs.slots[u]; slot != absent) {
         policy.on_hit(slot, {.hash = hash(keys[u]), .count = counts[u], .step = step});
-        pin(slot);
       }
     }
   }
 
+  /// What is placed is noted before the policy is told: should the policy throw, `abandon` finds
+  /// it.
   template <class Slots>
   void place_misses(Slots& policy, span<std::uint32_t const> counts, step_id step, row_refs& refs) {
     for (std::size_t m = 0; m < missed_.size(); ++m) {
       auto const row = missed_keys_[m];
-      access const use{.hash = hash(row), .count = counts[missed_[m]], .step = step};
+      cache_access const use{.hash = hash(row), .count = counts[missed_[m]], .step = step};
       auto const slot = used_ < capacity() ? static_cast<slot_id>(used_++) : evict(policy, use);
       owners_[slot] = {row, 0, homes_[m]};
       index_.find_or_insert(row, slot);
-      policy.on_insert(slot, use);
-      pin(slot);
       refs.slots[missed_[m]] = slot;
+      pin(slot);
+      policy.on_insert(slot, use);
     }
   }
 
   template <class Slots>
-  slot_id evict(Slots& policy, access const& incoming) {
+  slot_id evict(Slots& policy, cache_access const& incoming) {
     auto const slot = policy.victim(incoming, pinned_slots{owners_.data()});
     expects(slot < capacity() && owners_[slot].pins == 0,
             "the cache policy found no victim, or a pinned one, though slots are free to take");

@@ -22,11 +22,11 @@ struct lru {
   INLAY_HD constexpr void reset(span<slot_state>, set_state& set) const noexcept { set = {}; }
 
   INLAY_HD constexpr void on_insert(span<slot_state> slots, set_state& set, way_id way,
-                                    access const&) const noexcept {
+                                    cache_access const&) const noexcept {
     set.queue.push_young(slots, way);
   }
   INLAY_HD constexpr void on_hit(span<slot_state> slots, set_state& set, way_id way,
-                                 access const&) const noexcept {
+                                 cache_access const&) const noexcept {
     set.queue.make_young(slots, way);
   }
   INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
@@ -35,7 +35,7 @@ struct lru {
   }
 
   template <class Pinned>
-  INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, access const&,
+  INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
                                    Pinned const& pinned) const noexcept {
     // A pinned slot is in use, so it counts as used now; else every miss would walk over it again.
     for (auto left = set.queue.size; left > 0; --left) {

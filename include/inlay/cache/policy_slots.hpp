@@ -4,9 +4,9 @@
 #include <inlay/core/one_of.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -15,30 +15,32 @@ template <cache_policy Policy>
 class policy_slots {
  public:
   /// Of one set, all slots empty.
-  policy_slots(Policy policy, std::size_t slots) : policy_(std::move(policy)), slots_(slots) {
+  policy_slots(Policy policy, std::size_t slots)
+      : policy_(std::move(policy)), slots_(std::make_unique<slot_state[]>(slots)), size_(slots) {
     policy_.reset(view(), set_);
   }
 
   /// A row has come into a slot.
-  void on_insert(way_id way, access const& use) { policy_.on_insert(view(), set_, way, use); }
+  void on_insert(way_id way, cache_access const& use) { policy_.on_insert(view(), set_, way, use); }
   /// A slot's row is used again.
-  void on_hit(way_id way, access const& use) { policy_.on_hit(view(), set_, way, use); }
+  void on_hit(way_id way, cache_access const& use) { policy_.on_hit(view(), set_, way, use); }
   /// A slot's row has left.
   void on_evict(way_id way) { policy_.on_evict(view(), set_, way); }
 
   /// The slot to give up next; `no_way` if all are pinned.
   template <class Pinned>
-  [[nodiscard]] way_id victim(access const& incoming, Pinned const& pinned) {
+  [[nodiscard]] way_id victim(cache_access const& incoming, Pinned const& pinned) {
     return policy_.victim(view(), set_, incoming, pinned);
   }
 
  private:
-  [[nodiscard]] span<typename Policy::slot_state> view() noexcept {
-    return {slots_.data(), slots_.size()};
-  }
+  using slot_state = typename Policy::slot_state;
+
+  [[nodiscard]] span<slot_state> view() noexcept { return {slots_.get(), size_}; }
 
   Policy policy_;
-  std::vector<typename Policy::slot_state> slots_;
+  std::unique_ptr<slot_state[]> slots_;  // a vector would pack a state of one bool
+  std::size_t size_;
   typename Policy::set_state set_{};
 };
 
@@ -62,7 +64,7 @@ using any_policy_slots = typename detail::policy_slots_of<Cache>::type;
 /// Empty slots of a policy, or of the chosen one among several.
 template <class Cache>
 [[nodiscard]] any_policy_slots<Cache> make_policy_slots(Cache const& cache, std::size_t slots) {
-  return visit(cache, [&](auto const& policy) -> any_policy_slots<Cache> {
+  return inlay::visit(cache, [&](auto const& policy) -> any_policy_slots<Cache> {
     return policy_slots(policy, slots);
   });
 }

@@ -26,12 +26,12 @@ struct sieve {
   INLAY_HD constexpr void reset(span<slot_state>, set_state& set) const noexcept { set = {}; }
 
   INLAY_HD constexpr void on_insert(span<slot_state> slots, set_state& set, way_id way,
-                                    access const&) const noexcept {
+                                    cache_access const&) const noexcept {
     slots[way].visited = false;
     set.queue.push_young(slots, way);
   }
   INLAY_HD constexpr void on_hit(span<slot_state> slots, set_state&, way_id way,
-                                 access const&) const noexcept {
+                                 cache_access const&) const noexcept {
     slots[way].visited = true;
   }
   INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
@@ -41,7 +41,7 @@ struct sieve {
   }
 
   template <class Pinned>
-  INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, access const&,
+  INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
                                    Pinned const& pinned) const noexcept {
     // Two rounds meet every slot once with its bit cleared. The hand goes on where it stood, so it
     // walks past pinned slots at most twice in a plan, however many misses the plan has.

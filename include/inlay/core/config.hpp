@@ -7,6 +7,12 @@
 #define INLAY_VERSION_MINOR 1
 #define INLAY_VERSION_PATCH 0
 
+// Under -ffast-math a compiler may take it that no value is infinite or not a number, and drop the
+// checks that keep a broken gradient from the tables.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "inlay must not be compiled with -ffast-math: it checks that gradients are finite"
+#endif
+
 // INLAY_ABI names the inline namespace around everything. A type that holds device storage has
 // another layout in each build, so a program that mixes builds must fail to link rather than run.
 #if defined(__CUDACC__)

@@ -43,13 +43,18 @@ class thread_pool {
   /// runs a task, so that is only slower.
   void run(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
            void const* context) {
-    if (helpers_.empty() || count < 2 || inside()) {  // inside: the owner must not lock again
-      run_alone(count, task, context);
+    auto const& here = current();
+    if (here.pool == this) {  // the owner must not lock again
+      run_alone(count, task, context, here.worker);
+      return;
+    }
+    if (helpers_.empty() || count < 2) {
+      run_alone(count, task, context, 0);
       return;
     }
     std::unique_lock const owner(use_, std::try_to_lock);
     if (!owner) {
-      run_alone(count, task, context);
+      run_alone(count, task, context, 0);
       return;
     }
     {
@@ -79,11 +84,11 @@ class thread_pool {
 
   /// As with helpers, a task that throws does not keep the others from running.
   static void run_alone(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
-                        void const* context) {
+                        void const* context, std::size_t worker) {
     std::exception_ptr failure;
     for (std::size_t number = 0; number < count; ++number) {
       try {
-        task(context, number, 0);
+        task(context, number, worker);
       } catch (...) {
         if (!failure) failure = std::current_exception();
       }
@@ -93,13 +98,18 @@ class thread_pool {
     }
   }
 
-  [[nodiscard]] static bool& inside() noexcept {
-    thread_local bool within = false;
-    return within;
+  /// For whom this thread runs a task, if it does.
+  struct place {
+    thread_pool const* pool = nullptr;
+    std::size_t worker = 0;
+  };
+  [[nodiscard]] static place& current() noexcept {
+    thread_local place here;
+    return here;
   }
 
   void work(std::size_t worker) {
-    inside() = true;
+    auto const before = std::exchange(current(), place{this, worker});
     for (auto number = next_.fetch_add(1); number < job_.count; number = next_.fetch_add(1)) {
       try {
         job_.task(job_.context, number, worker);
@@ -111,7 +121,7 @@ class thread_pool {
         }
       }
     }
-    inside() = false;
+    current() = before;
   }
 
   void help(std::size_t worker) {
@@ -183,19 +193,19 @@ class host_exec {
   /// side.
   template <class Body>
   void for_pieces(std::size_t count, std::size_t grain, Body const& body) const {
-    struct pieces {
-      Body const& body;
-      std::size_t count;
-      std::size_t grain;
-    } const all{body, count, std::max<std::size_t>(grain, 1)};
-    pool_->run(
-        count / all.grain + (count % all.grain != 0 ? 1 : 0),
-        [](void const* context, std::size_t number, std::size_t) {
-          auto const& job = *static_cast<pieces const*>(context);
-          auto const first = number * job.grain;
-          job.body(first, first + std::min(job.grain, job.count - first));
-        },
-        &all);
+    for_pieces_worker(count, grain,
+                      [&](std::size_t first, std::size_t last, std::size_t) { body(first, last); });
+  }
+
+  /// The same with body(first, last, worker): `worker` as in `for_each_worker`.
+  template <class Body>
+  void for_pieces_worker(std::size_t count, std::size_t grain, Body const& body) const {
+    auto const size = std::max<std::size_t>(grain, 1);
+    for_each_worker(count / size + (count % size != 0 ? 1 : 0),
+                    [&](std::size_t piece, std::size_t worker) {
+                      auto const first = piece * size;
+                      body(first, first + std::min(size, count - first), worker);
+                    });
   }
 
   /// Calls body(i) for every i of [0, count), side by side.

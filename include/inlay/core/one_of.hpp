@@ -35,6 +35,9 @@ class one_of {
   /// The choice whose `name` is `wanted`, with default knobs; an unknown name is an error that
   /// lists all.
   [[nodiscard]] static one_of named(std::string_view wanted) {
+    static_assert(
+        requires { ((void)std::string_view{Choices::name}, ...); },
+        "each choice of a one_of needs a static name to be chosen by");
     one_of result;
     bool const found =
         ((Choices::name == wanted ? (result.chosen_ = Choices{}, true) : false) || ...);

@@ -52,6 +52,12 @@ class tree_sum {
   /// Forgets what was added.
   void clear() noexcept { depth_ = 0; }
 
+  /// Makes room for chunks numbered below `chunks`, so that `open` needs no memory.
+  void reserve(std::size_t chunks) {
+    partial_.resize((static_cast<std::size_t>(std::bit_width(chunks)) + 2) * width_);
+    depth_ = 0;
+  }
+
   /// Begins `chunk`, later than all before it; its vector is zero and the caller adds to it. //
   /// (width)
   [[nodiscard]] float* open(std::uint32_t chunk) {

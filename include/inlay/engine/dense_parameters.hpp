@@ -32,11 +32,11 @@ class dense_parameters {
     expects(tensors_.empty(), "parameters are attached once");
     require_same_shapes(parameters, gradients);
     for (auto const& parameter : parameters) {
-      auto const state_floats =
-          visit(optimizer, [&](auto const& rule) { return rule.state_floats(parameter.cols); });
+      auto const state_floats = inlay::visit(
+          optimizer, [&](auto const& rule) { return rule.state_floats(parameter.cols); });
       tensor added{parameter, size_, state_floats, {}};
       added.state.resize(parameter.rows * state_floats);
-      visit(optimizer, [&](auto const& rule) {
+      inlay::visit(optimizer, [&](auto const& rule) {
         for (std::size_t row = 0; row < parameter.rows && state_floats > 0; ++row) {
           rule.reset({added.state.data() + row * state_floats, state_floats});
         }
@@ -117,7 +117,7 @@ class dense_parameters {
   /// Moves the parameters against `sums`. // (size)
   void apply(host_exec const& exec, Optimizer const& optimizer, float const* sums,
              update_context const& context) {
-    visit(optimizer, [&](auto const& rule) {
+    inlay::visit(optimizer, [&](auto const& rule) {
       for (auto& each : tensors_) {
         exec.for_pieces(each.values.rows, 1 + 4096 / std::max<std::size_t>(each.values.cols, 1),
                         [&](std::size_t first, std::size_t last) {

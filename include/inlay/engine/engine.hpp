@@ -65,8 +65,8 @@ class engine : detail::part_checks<Parts> {
   /// Opens tables and caches. Throws for a shape or for knobs without sense.
   engine(shape shape, Parts parts)
       : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {
-    visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
-    visit(parts_.schedule, [](auto const& schedule) { schedule.check(); });
+    inlay::visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
+    inlay::visit(parts_.schedule, [](auto const& schedule) { schedule.check(); });
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
@@ -91,11 +91,19 @@ class engine : detail::part_checks<Parts> {
     trace_ = &into;
   }
 
-  /// The next global batch of a stream, or nothing at its end. The engine keeps the position.
+  /// The next global batch of a stream, or nothing at its end; the call after that begins anew,
+  /// with this stream or another. The engine keeps the position in between.
   template <sample_stream Stream>
   [[nodiscard]] std::optional<step_type> next(Stream& stream) {
+    expects(
+        cursor_ <= stream.size(),
+        "training has got further than this stream goes: let a stream end, so that next returns "
+        "nothing, before another one begins");
     auto const range = parts_.sync.grant(cursor_, stream.size(), shape_.batch);
-    if (range.empty()) return std::nullopt;
+    if (range.empty()) {
+      cursor_ = 0;
+      return std::nullopt;
+    }
     batch_view batch;
     {
       auto const timer = timed(stage::load);
@@ -115,7 +123,7 @@ class engine : detail::part_checks<Parts> {
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
     expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
     auto work = take_work();
-    auto const rows_a_chunk = visit(parts_.sums, [&](auto const& sums) {
+    auto const rows_a_chunk = inlay::visit(parts_.sums, [&](auto const& sums) {
       work->take(batch, sums, exec().threads(), dense_.size());
       return sums.rows_a_chunk(batch.rows);
     });
@@ -124,6 +132,9 @@ class engine : detail::part_checks<Parts> {
     begun_ = trace::clock::now();
     return {*this, std::move(work)};
   }
+
+  /// Begins a step with a batch of the user's own.
+  [[nodiscard]] step_type begin(batch const& own) { return begin(own.view()); }
 
   /// Adds up the gradients of all chunks, moves rows and attached parameters, and lets the rows go.
   void finish(step_type&& finished) {
@@ -138,7 +149,7 @@ class engine : detail::part_checks<Parts> {
     }
     { auto const network = timed(stage::network, begun_); }
     if (work.rows > 0) {
-      update(work);
+      apply(work);
       step_ = inlay::next(step_);
       samples_ += work.rows;
       ++report_.steps;
@@ -226,11 +237,22 @@ class engine : detail::part_checks<Parts> {
     rows_.pool(parts_, work.groups, work.pooled.data());
   }
 
+  /// Moves everything; or throws, has moved nothing, and forgets what the chunks gave, some of
+  /// which has been added up by then.
+  void apply(work_type& work) {
+    try {
+      update(work);
+    } catch (...) {
+      std::fill(work.came_back.begin(), work.came_back.end(), std::uint8_t{0});
+      throw;
+    }
+  }
+
   /// A step is applied as a whole or not at all: whatever may throw comes before anything moves.
   void update(work_type& work) {
     auto const factor = 1.0F / static_cast<float>(work.rows);
-    auto const rate =
-        visit(parts_.schedule, [&](auto const& schedule) { return schedule.factor(samples_); });
+    auto const rate = inlay::visit(parts_.schedule,
+                                   [&](auto const& schedule) { return schedule.factor(samples_); });
     auto* const dense_sums = work.dense_gradients.data();
     double excess = 0.0;
     {
@@ -250,38 +272,18 @@ class engine : detail::part_checks<Parts> {
     if (excess > 0.0) ++report_.clipped_steps;
   }
 
-  /// Keeps what a chunk gives back; chunks may come side by side.
-  void keep(work_type& work, std::size_t number, matrix_view<float const> pooled_gradient,
+  /// Keeps what a chunk gives back; chunks may come side by side. A value that is not finite is an
+  /// error that names the table and id that it would reach.
+  void keep(work_type& work, std::size_t chunk, matrix_view<float const> pooled_gradient,
             span<matrix_view<float const> const> parameter_gradients) const {
-    auto const [first, last] = work.rows_of(number);
-    expects(pooled_gradient.rows == last - first && pooled_gradient.cols == work.stride,
-            "the gradient of pooled embeddings must have their shape");
-    work.came_back[number] = 0;
-    auto greatest = 0.0F;
-    for (auto row = first; row < last; ++row) {
-      auto* const into = work.pooled_gradient.data() + row * work.stride;
-      std::copy_n(pooled_gradient.row(row - first).data(), work.stride, into);
-      auto const size = greatest_magnitude(into, work.stride);
-      if (!std::isfinite(size)) [[unlikely]] {
-        refuse(work, row);
-      }
-      greatest = std::max(greatest, size);
+    work.came_back[chunk] = 0;
+    if (auto const place = work.keep(chunk, pooled_gradient); place != work_type::all_finite) {
+      fail("the gradient of " + rows_.describe_bag(work.groups, place) + " is not finite (row " +
+           std::to_string(place / work.stride) + " of the batch, column " +
+           std::to_string(place % work.stride) + ", step " + std::to_string(number(step_)) + ")");
     }
-    work.greatest[number] = greatest;
-    dense_.keep(parameter_gradients, work.dense_gradients.data() + number * dense_.size());
-    work.came_back[number] = 1;
-  }
-
-  /// Throws for a pooled gradient that is not finite, and names the table and id that it would
-  /// reach.
-  [[noreturn]] void refuse(work_type const& work, std::size_t row) const {
-    std::size_t column = 0;
-    while (all_finite(work.pooled_gradient.data() + row * work.stride + column, 1)) {
-      ++column;
-    }
-    fail("the gradient of " + rows_.describe_bag(work.groups, row * work.stride + column) +
-         " is not finite (row " + std::to_string(row) + " of the batch, column " +
-         std::to_string(column) + ", step " + std::to_string(number(step_)) + ")");
+    dense_.keep(parameter_gradients, work.dense_gradients.data() + chunk * dense_.size());
+    work.came_back[chunk] = 1;
   }
 
   [[nodiscard]] auto attached_gradients() const noexcept { return dense_.gradients(); }

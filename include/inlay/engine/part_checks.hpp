@@ -30,7 +30,12 @@ template <template <class> class Test, class... Choices>
 inline constexpr bool each_is<Test, one_of<Choices...>> = (Test<Choices>::value && ...);
 
 template <class T>
-struct is_cache : std::bool_constant<std::is_same_v<T, no_cache> || cache_policy<T>> {};
+struct is_policy : std::bool_constant<cache_policy<T>> {};
+template <class Part>
+inline constexpr bool any_is_no_cache = false;
+template <class... Choices>
+inline constexpr bool any_is_no_cache<one_of<Choices...>> =
+    (std::is_same_v<Choices, no_cache> || ...);
 template <class T>
 struct is_pooling : std::bool_constant<pooling<T>> {};
 template <class T>
@@ -73,8 +78,12 @@ struct part_checks {
   static_assert(initialiser<typename Parts::init_type>,
                 "parts.init must be an initialiser: see table/initialiser.hpp");
   static_assert(opens_a_store<Parts>, "parts.table must open a row store: see table/row_store.hpp");
+  static_assert(!any_is_no_cache<typename Parts::cache_type>,
+                "parts.cache is a one_of with no_cache among its choices: whether rows move is a "
+                "matter of types, so write two engines");
   static_assert(
-      each_is<is_cache, typename Parts::cache_type>,
+      std::is_same_v<typename Parts::cache_type, no_cache> ||
+          each_is<is_policy, typename Parts::cache_type>,
       "parts.cache must be a cache policy, or a one_of policies: see cache/cache_policy.hpp");
   static_assert(opens_rows<Parts>,
                 "parts.organisation must be an organisation of rows: see cache/organisation.hpp");

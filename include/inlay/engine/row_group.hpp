@@ -3,10 +3,15 @@
 #include <inlay/bag/backward.hpp>
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/bag/forward.hpp>
+#include <inlay/cache/row_refs.hpp>
+#include <inlay/core/buffer.hpp>
 #include <inlay/core/row_math.hpp>
+#include <inlay/core/sums.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/optim/update_rows.hpp>
+#include <inlay/table/new_row.hpp>
+#include <inlay/vsid/id_plan.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +24,15 @@
 
 namespace inlay::inline INLAY_ABI {
 
+/// What a thread needs to sum gradients of rows.
+struct gradient_memory {
+  tree_sum sums;            ///< of one row
+  buffer<float> gradients;  // (row_block::most, dim)
+
+  /// For rows of this width.
+  explicit gradient_memory(std::size_t dim) : sums(dim), gradients(row_block::most * dim) {}
+};
+
 /// What a step keeps for one group of tables.
 template <class Parts>
 struct group_work {
@@ -28,6 +42,7 @@ struct group_work {
   buffer<key> keys;                                              // (n)
   typename Parts::mapper_type::template workspace<key> mapping;  ///< memory of the mapper
   id_plan<key> plan;                                             ///< the distinct ones
+  std::vector<gradient_memory> memory;                           ///< one for each thread
   row_refs refs;                                                 ///< and their rows
 };
 
@@ -89,11 +104,21 @@ class row_group {
               pooled);
   }
 
+  /// Takes the memory that an update needs, so that it can't run out in the middle.
+  void prepare_update(host_exec const& exec, work_type& work) const {
+    while (work.memory.size() < exec.threads()) {
+      work.memory.emplace_back(dim_);
+    }
+    for (auto& memory : work.memory) {
+      memory.sums.reserve(work.bags.chunk_ends.size());
+    }
+  }
+
   /// Throws, and names the row, if the sum of a row's gradients is not finite; `greatest` is the
   /// greatest pooled gradient by magnitude. As a rule that alone says that no sum can overflow, and
   /// none is formed.
-  void require_finite_sums(host_exec const& exec, work_type const& work,
-                           float const* pooled_gradient, float greatest) const {
+  void require_finite_sums(host_exec const& exec, work_type& work, float const* pooled_gradient,
+                           float greatest) const {
     // With room for the rounding of each addition.
     if (4.0 * greatest * work.bags.greatest_factor * static_cast<double>(work.keys.size()) <
         std::numeric_limits<float>::max()) {
@@ -101,8 +126,9 @@ class row_group {
     }
     auto const rows = work.plan.size();
     std::atomic<std::size_t> broken{rows};
-    exec.for_pieces(rows, 512, [&](std::size_t first, std::size_t last) {
-      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
+    exec.for_pieces_worker(rows, 512, [&](std::size_t first, std::size_t last, std::size_t worker) {
+      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
+                                     work.memory[worker].sums);
       for (auto v = first; v < last; ++v) {
         if (!all_finite(gradient_of(v), dim_)) note_lowest(broken, v);
       }
@@ -113,17 +139,18 @@ class row_group {
   }
 
   /// Sums every row's gradient, multiplies it by `factor`, and moves the row: one pass over the
-  /// step's rows, each by one thread. `context` is that of a table whose rate factor is one.
+  /// step's rows, each by one thread; after `prepare_update`. `context` is that of a table whose
+  /// rate factor is one.
   template <class Rule>
   void update(host_exec const& exec, Rule const& rule, work_type& work,
               float const* pooled_gradient, float factor, update_context const& context) const {
-    exec.for_pieces(work.plan.size(), 512, [&](std::size_t first, std::size_t last) {
-      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_);
-      buffer<float> gradients(row_block::most * dim_);
+    auto const piece = [&](std::size_t first, std::size_t last, std::size_t worker) {
+      auto& memory = work.memory[worker];
+      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_, memory.sums);
       for (auto v = first; v < last;) {
         row_block block(dim_);
         for (; v < last && block.size < row_block::most; ++v) {
-          auto* const gradient = gradients.data() + block.size * dim_;
+          auto* const gradient = memory.gradients.data() + block.size * dim_;
           std::copy_n(gradient_of(v), dim_, gradient);
           scale(gradient, factor, dim_);
           auto const table = index(keys_type::table(work.plan.unique[v]));
@@ -132,7 +159,8 @@ class row_group {
         }
         update_rows(rule, block, context.step);
       }
-    });
+    };
+    exec.for_pieces_worker(work.plan.size(), 512, piece);
   }
 
   /// Pools a batch for evaluation: unknown ids read their first row, nothing is created or moved.
@@ -177,7 +205,7 @@ class row_group {
     for (auto const& table : shape.tables) {
       scales.push_back(table.initial_scale);
     }
-    auto state = visit(parts.optimizer, [&](auto const& rule) {
+    auto state = inlay::visit(parts.optimizer, [&](auto const& rule) {
       std::vector<float> first(rule.state_floats(dim));
       if (!first.empty()) rule.reset({first.data(), first.size()});
       return first;

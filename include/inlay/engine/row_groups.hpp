@@ -90,9 +90,12 @@ class row_groups {
   void update(Parts const& parts, work_type& work, float const* pooled_gradient, float greatest,
               float factor, update_context const& context) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].prepare_update(parts.exec, work[g]);
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].require_finite_sums(parts.exec, work[g], pooled_gradient, greatest);
     }
-    visit(parts.optimizer, [&](auto const& rule) {
+    inlay::visit(parts.optimizer, [&](auto const& rule) {
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         groups_[g].update(parts.exec, rule, work[g], pooled_gradient, factor, context);
       }

@@ -19,11 +19,13 @@ struct table_shape {
   std::size_t dim = 16;               ///< columns of a row
   float initial_scale = 0.01F;        ///< of new rows, see `parts.init`
   float learning_rate_factor = 1.0F;  ///< times the optimizer's rate
-  std::string pooling = {};           ///< which of a `one_of` in `parts.pooling`; empty: its first
+  std::string pooling = {};  ///< which of a `one_of` in `parts.pooling`; empty: the one it holds
 };
 
 /// What is known when the program runs: tables, who reads them, sizes. Types stand in `parts`.
 struct shape {
+  static constexpr std::size_t most_columns = std::size_t{1} << 20U;  ///< of a table
+
   std::vector<table_shape> tables;     ///< of any widths
   std::vector<table_id> field_tables;  ///< the table that each field reads; several may share one
   std::size_t batch = 1024;            ///< samples of one global batch
@@ -65,6 +67,7 @@ struct shape {
     }
     for (auto const& table : tables) {
       if (table.dim == 0) fail("table " + table.name + " has no columns");
+      if (table.dim > most_columns) fail("table " + table.name + " has more than 2^20 columns");
       if (!std::isfinite(table.initial_scale) || !std::isfinite(table.learning_rate_factor)) {
         fail("the scale and the learning-rate factor of table " + table.name + " must be finite");
       }

@@ -79,7 +79,7 @@ class step {
     if (work_) owner_->drop(std::move(work_));
   }
 
-  [[nodiscard]] std::size_t rows() const noexcept { return work_->rows; }  ///< samples
+  [[nodiscard]] std::size_t rows() const noexcept { return work_ ? work_->rows : 0; }  ///< samples
 
   /// The chunks of a step, for a loop over them.
   class chunk_range {
@@ -118,12 +118,16 @@ class step {
   };
 
   /// The chunks, in order. None where the batch has no rows.
-  [[nodiscard]] chunk_range chunks() const noexcept { return chunk_range(*this); }
+  [[nodiscard]] chunk_range chunks() const {
+    expects(work_ != nullptr, "this step is finished: it has no chunks any more");
+    return chunk_range(*this);
+  }
 
   /// Calls body(chunk, worker) for all chunks, side by side; `worker` numbers the threads from 0,
   /// so that each can have a workspace of its own.
   template <class Body>
   void each_chunk(Body const& body) const {
+    expects(work_ != nullptr, "this step is finished: it has no chunks any more");
     owner_->exec().for_each_worker(work_->chunks, [&](std::size_t number, std::size_t worker) {
       detail::chunk_timer const timer(owner_->trace_, owner_->step_, worker);
       body(at(number), worker);

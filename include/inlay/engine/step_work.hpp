@@ -2,11 +2,16 @@
 
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/core/row_math.hpp>
+#include <inlay/core/views.hpp>
 #include <inlay/engine/row_groups.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -58,6 +63,37 @@ struct step_work {
     dense_gradients.resize(chunks * attached);
     came_back.assign(chunks, 0);
     greatest.assign(chunks, 0.0F);
+  }
+
+  /// What `keep` answers when all is well.
+  static constexpr std::size_t all_finite = ~std::size_t{0};
+
+  /// Copies the gradient of a chunk's pooled rows. Answers the place, in floats, of the first value
+  /// that is not finite, if there is one. Throws if the shape is wrong, or a padding row has a
+  /// gradient.
+  [[nodiscard]] std::size_t keep(std::size_t chunk, matrix_view<float const> gradient) {
+    auto const [first, last] = rows_of(chunk);
+    if (gradient.rows != last - first || gradient.cols != stride || gradient.data == nullptr) {
+      fail("the pooled embeddings of chunk " + std::to_string(chunk) + " are " +
+           std::to_string(last - first) + " x " + std::to_string(stride) +
+           ", and their gradient is " + std::to_string(gradient.rows) + " x " +
+           std::to_string(gradient.cols));
+    }
+    greatest[chunk] = 0.0F;
+    for (auto row = first; row < last; ++row) {
+      auto* const into = pooled_gradient.data() + row * stride;
+      std::copy_n(gradient.row(row - first).data(), stride, into);
+      auto const size = greatest_magnitude(into, stride);
+      expects(row < rows || size == 0.0F,
+              "a padding row has a gradient: weigh the loss by chunk.labels().weights");
+      if (!std::isfinite(size)) [[unlikely]] {
+        auto const* const broken =
+            std::find_if_not(into, into + stride, [](float value) { return std::isfinite(value); });
+        return static_cast<std::size_t>(broken - pooled_gradient.data());
+      }
+      greatest[chunk] = std::max(greatest[chunk], size);
+    }
+    return all_finite;
   }
 
   /// Rows of all chunks together.

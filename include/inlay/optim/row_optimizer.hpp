@@ -27,11 +27,12 @@ concept checks_knobs = requires(T const optimizer) {
   { optimizer.check() } -> std::same_as<void>;
 };
 
-/// Moves one row against its gradient.
+/// Moves one row against its gradient. It must be noexcept: a step is applied as a whole or not at
+/// all.
 template <class T>
 concept updates_rows = requires(T const optimizer, span<float> row, span<float> state,
                                 span<float const> gradient, update_context const& context) {
-  { optimizer.update(row, state, gradient, context) } -> std::same_as<void>;
+  { optimizer.update(row, state, gradient, context) } noexcept -> std::same_as<void>;
 };
 
 /// A rule that moves rows. It sees a row once a step, with the sum of its gradients; the same rule

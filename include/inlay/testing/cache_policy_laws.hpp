@@ -45,9 +45,11 @@ class watched_slots {
     loose_ = static_cast<std::size_t>(std::count(full_.begin(), full_.end(), true));
   }
   /// Its row is used.
-  void hit(std::size_t slot, access const& use) { slots_.on_hit(static_cast<way_id>(slot), use); }
+  void hit(std::size_t slot, cache_access const& use) {
+    slots_.on_hit(static_cast<way_id>(slot), use);
+  }
   /// A row comes.
-  void insert(std::size_t slot, access const& use) {
+  void insert(std::size_t slot, cache_access const& use) {
     full_[slot] = true;
     if (!pins_[slot]) ++loose_;
     slots_.on_insert(static_cast<way_id>(slot), use);
@@ -59,7 +61,7 @@ class watched_slots {
     slots_.on_evict(static_cast<way_id>(slot));
   }
   /// What the policy would give up.
-  [[nodiscard]] way_id victim(access const& use) {
+  [[nodiscard]] way_id victim(cache_access const& use) {
     return slots_.victim(use, [&](way_id way) {
       ++questions_;
       // Out of range is noted, not thrown: a policy's victim may be noexcept.
@@ -69,7 +71,7 @@ class watched_slots {
   }
 
   /// A victim of which the laws hold: a full slot that is not pinned, or `no_way` if there is none.
-  [[nodiscard]] way_id lawful_victim(trial const& with, access const& use) {
+  [[nodiscard]] way_id lawful_victim(trial const& with, cache_access const& use) {
     auto const way = victim(use);
     with.require(!strayed_, "a policy asks only about slots of the cache");
     if (way == no_way) {
@@ -91,7 +93,7 @@ class watched_slots {
   bool strayed_ = false;
 };
 
-[[nodiscard]] inline access some_access(trial& with, std::int64_t step) {
+[[nodiscard]] inline cache_access some_access(trial& with, std::int64_t step) {
   return {.hash = with.bits(),
           .count = static_cast<std::uint32_t>(1 + with.skewed(9)),
           .step = step_id{step}};

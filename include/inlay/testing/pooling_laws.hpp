@@ -73,7 +73,8 @@ struct pooled_case {
     pool_bags(exec, bags, std::as_const(plan.virtual_ids).view(), {places.data(), places.size()},
               dim, pooled.data());
     pooled_gradient = normal_floats(view.rows * stride, seed + 2);
-    row_gradients<narrow::key> gradient_of(bags, plan, pooled_gradient.data(), dim);
+    tree_sum sums(dim);
+    row_gradients<narrow::key> gradient_of(bags, plan, pooled_gradient.data(), dim, sums);
     for (std::size_t v = 0; v < plan.size(); ++v) {
       auto const* const gradient = gradient_of(v);
       gradients.insert(gradients.end(), gradient, gradient + dim);
