@@ -23,12 +23,14 @@
 #include <inlay/batch/synthetic.hpp>
 #include <inlay/batch/zipf_mandelbrot.hpp>
 #include <inlay/cache/cache_policy.hpp>
+#include <inlay/cache/cached_rows.hpp>
 #include <inlay/cache/fully_associative.hpp>
 #include <inlay/cache/in_place.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/no_cache.hpp>
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/policy_slots.hpp>
+#include <inlay/cache/row_plane.hpp>
 #include <inlay/cache/row_refs.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/cache/slot_list.hpp>
@@ -51,6 +53,7 @@
 #include <inlay/core/views.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/engine/report.hpp>
@@ -96,3 +99,4 @@
 #include <inlay/vsid/keys.hpp>
 #include <inlay/vsid/merge.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
+#include <inlay/vsid/wide.hpp>

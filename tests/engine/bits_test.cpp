@@ -5,6 +5,7 @@
 #include <inlay/engine/engine.hpp>
 #include <inlay/table/zeros.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
+#include <inlay/vsid/wide.hpp>
 
 #include <doctest/doctest.h>
 
@@ -60,6 +61,19 @@ TEST_CASE("engine: the mapper changes no bit") {
   auto const by_sort =
       toy::train(toy::mixed_shape(), inlay::parts{.mapper = inlay::sort_mapper{}}, batches, 30);
   CHECK(by_hash == by_sort);
+}
+
+TEST_CASE("engine: the packing of keys changes no bit, in place and behind a full cache") {
+  auto const batches = toy::some_batches(10, 60, 26);
+  auto const by_narrow = toy::train(toy::mixed_shape(), inlay::parts{}, batches, 30);
+  auto const by_wide =
+      toy::train(toy::mixed_shape(), inlay::parts{.keys = inlay::wide{}}, batches, 30);
+  CHECK(by_wide == by_narrow);
+  auto shape = toy::mixed_shape();
+  shape.cache_rows = toy::smallest_cache(shape, batches);
+  auto const cached_wide =
+      toy::train(shape, inlay::parts{.keys = inlay::wide{}, .cache = inlay::sieve{}}, batches, 30);
+  CHECK(cached_wide == by_narrow);
 }
 
 template <class Sums>

@@ -79,7 +79,8 @@ template <key_packing Keys>
 [[noreturn]] void refuse_id(batch_view const& batch, std::size_t field, table_id table,
                             std::size_t occurrence) {
   fail("id " + std::to_string(batch.ids[occurrence]) + " of field " + std::to_string(field) +
-       " does not fit into a " + Keys::name + " key of table " + std::to_string(index(table)));
+       " does not fit into a " + Keys::name + " key of table " + std::to_string(index(table)) +
+       ": take keys that hold it, such as wide");
 }
 
 template <key_packing Keys, class Pooling>

@@ -5,6 +5,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/engine/dense_parameters.hpp>
+#include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/engine/report.hpp>
@@ -28,13 +29,6 @@
 #include <utility>
 
 namespace inlay::inline INLAY_ABI {
-
-/// A batch as evaluation sees it; valid until the engine's next `lookup`.
-struct looked_up {
-  matrix_view<float const> pooled;  // (rows, sum of the fields' dims)
-  matrix_view<float const> dense;   // (rows, dense features)
-  labels_view labels;               // (rows)
-};
 
 /// What a user holds: embedding tables that train, composed of `parts`.
 ///
