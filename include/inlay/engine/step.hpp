@@ -66,6 +66,7 @@ class chunk {
 
 /// A batch whose rows are here, pooled, and pinned. Give every chunk's gradients back, then hand
 /// the step to `engine::finish`. A step that is dropped instead changes nothing, and is counted.
+/// Its engine must live longer than it does.
 template <class Engine>
 class step {
  public:
