@@ -2,8 +2,8 @@
 # two units with all headers in one program: nothing may be defined twice.
 
 # Headers of others that a header of inlay may name, and the target that has each.
-set(foreign_includes "Eigen/" "zlib.h")
-set(foreign_targets Eigen3::Eigen ZLIB::ZLIB)
+set(foreign_includes "Eigen/")
+set(foreign_targets Eigen3::Eigen)
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
      "${PROJECT_SOURCE_DIR}/include/inlay/*.hpp")

@@ -13,6 +13,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/inlayConfig.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_cccl.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/emulated.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/zlib.cmake"
               "${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake" DESTINATION ${package})
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/inlay"

@@ -18,6 +18,7 @@ has_package() {
     libcli11-dev) has_header CLI/CLI.hpp ;;
     libeigen3-dev) has_header eigen3/Eigen/Core || has_header Eigen/Core ;;
     nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
+    zlib1g-dev) has_header zlib.h ;;
     *) false ;;
   esac >/dev/null
 }

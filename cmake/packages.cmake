@@ -5,6 +5,12 @@ foreach(package Eigen3 doctest benchmark CLI11 nlohmann_json ZLIB)
   find_package(${package} QUIET)
 endforeach()
 
+# All programs of this project read compressed files where zlib is here.
+if(TARGET ZLIB::ZLIB)
+  include(cmake/zlib.cmake)
+  target_link_libraries(inlay_backend INTERFACE inlay::zlib)
+endif()
+
 # inlay_missing(<result> <target>...): those of the targets that this machine lacks.
 function(inlay_missing result)
   set(missing "")

@@ -131,6 +131,7 @@ need_packages g++ ninja-build doctest-dev libeigen3-dev libbenchmark-dev libcli1
   nlohmann-json3-dev
 offer_packages clang-format-19 || echo "SKIPPED: the formatting check: no clang-format-19"
 offer_packages doxygen || echo "SKIPPED: the check of documentation: no doxygen"
+offer_packages zlib1g-dev || echo "SKIPPED: the tests of compressed files: no zlib1g-dev"
 
 for preset in "${presets[@]}"; do
   run_preset "$preset"

@@ -104,7 +104,8 @@ inline std::string positive(std::string const& text) {
 
 /// Says what train_ctr understands.
 inline void describe(CLI::App& app, train_options& options) {
-  app.add_option("--data", options.data, "synthetic, criteo:FILE (TSV) or movielens:FILE (CSV)")
+  app.add_option("--data", options.data,
+                 "synthetic, criteo:FILE (TSV) or movielens:FILE (CSV), each plain or gzip")
       ->capture_default_str();
   app.add_option("--model", options.model, "lr: logistic regression; deepfm")
       ->check(CLI::IsMember({"lr", "deepfm"}))

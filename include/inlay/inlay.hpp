@@ -11,9 +11,12 @@
 #include <inlay/batch/batch.hpp>
 #include <inlay/batch/batch_source.hpp>
 #include <inlay/batch/batch_view.hpp>
+#include <inlay/batch/byte_stream.hpp>
 #include <inlay/batch/criteo_row.hpp>
 #include <inlay/batch/criteo_shape.hpp>
 #include <inlay/batch/criteo_tsv.hpp>
+#include <inlay/batch/file_bytes.hpp>
+#include <inlay/batch/gzip_bytes.hpp>
 #include <inlay/batch/line_reader.hpp>
 #include <inlay/batch/loader.hpp>
 #include <inlay/batch/movielens_csv.hpp>

@@ -293,7 +293,7 @@ TEST_CASE("criteo: no mutation of a file crashes the reader or gets past its cou
       CHECK(rejected.empty() == (source.skipped_lines() == 0));
     });
     CHECK((sentence.empty() || sentence.find("holds no samples") != std::string::npos ||
-           sentence.find("gzip") != std::string::npos));
+           content.starts_with("\x1f\x8b")));
   }
 }
 

@@ -54,14 +54,11 @@ TEST_CASE("line reader: lines that cross its pieces stay whole") {
   CHECK((lines_of(content) == written));
 }
 
-TEST_CASE("line reader: a missing file, a directory and a compressed file are named") {
+TEST_CASE("line reader: a missing file and a directory are named") {
   auto const folder = std::filesystem::temp_directory_path().string();
   CHECK(opening(folder + "/is/not/there") ==
         "'" + folder + "/is/not/there' can't be opened: No such file or directory");
   CHECK(opening(folder) == "'" + folder + "' can't be read: Is a directory");
-  temporary_file const compressed("\x1f\x8b\x08 and so on");
-  CHECK(opening(compressed.path()) ==
-        "'" + compressed.path() + "' is compressed by gzip; unpack it first");
 }
 
 TEST_CASE("line reader: a line without end is refused before memory runs out") {

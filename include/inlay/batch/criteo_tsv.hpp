@@ -3,6 +3,7 @@
 #include <inlay/batch/batch.hpp>
 #include <inlay/batch/batch_source.hpp>
 #include <inlay/batch/criteo_row.hpp>
+#include <inlay/batch/gzip_bytes.hpp>
 #include <inlay/batch/line_reader.hpp>
 #include <inlay/batch/slab_list.hpp>
 #include <inlay/core/error.hpp>
@@ -179,18 +180,21 @@ inline constexpr std::size_t criteo_columns = 1 + criteo_integers + criteo_categ
 }  // namespace detail
 
 /// The click logs of Criteo (Kaggle and 1TB): label, 13 integers, 26 hex categories, tab separated,
-/// empty where missing. Plain text, parsed once into 160 bytes a sample, which lie in memory from
-/// then on.
+/// empty where missing. Plain text or compressed by gzip, as its first bytes say (`gzip_bytes`);
+/// read once from its beginning to its end and parsed into 160 bytes a sample, which lie in memory
+/// from then on, so that samples are found in any order either way.
 ///
 /// A missing category is the id `missing_category`; dense features are `log_feature` of the
 /// integers. Errors name file and line: a wrong number of columns, a label that is not 0 or 1, a
-/// bad integer, a bad hex digit; an empty or missing file and a directory too.
+/// bad integer, a bad hex digit; an empty or missing file and a directory too. Compressed data that
+/// are cut short or broken are always an error, also where bad lines are skipped.
 class criteo_tsv {
  public:
   /// Reads all of the file. Throws for a file that can't be read, and for a bad line unless those
   /// are skipped.
-  explicit criteo_tsv(std::string path, bad_lines on_bad = bad_lines::reject) {
-    line_reader lines(std::move(path));
+  explicit criteo_tsv(std::string path, bad_lines on_bad = bad_lines::reject,
+                      gzip_support gzip = {}) {
+    line_reader lines(std::move(path), gzip);
     criteo_row row;
     skipped_ = take_lines(lines, on_bad, [&](std::string_view line) {
       if (!detail::take_criteo_line(line, row)) {

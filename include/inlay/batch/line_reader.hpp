@@ -1,19 +1,18 @@
 #pragma once
 
+#include <inlay/batch/byte_stream.hpp>
+#include <inlay/batch/gzip_bytes.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace inlay::inline INLAY_ABI {
@@ -38,25 +37,20 @@ namespace detail {
 
 }  // namespace detail
 
-/// The lines of a text file, one after the other, read in large pieces.
+/// The lines of a text file, one after the other, read in large pieces, and unpacked where gzip has
+/// compressed them (`gzip_bytes`; a unit that does not link `inlay::zlib` refuses them in words).
 ///
-/// LF and CRLF end a line, the last one may lack its end. A missing file, a directory, a compressed
-/// file and a line too long for any format here are errors that name the file.
+/// LF and CRLF end a line, the last one may lack its end. A missing file, a directory, compressed
+/// data that are cut short or broken and a line too long for any format here are errors that name
+/// the file.
 class line_reader {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 22U;  ///< bytes
 
   /// Opens a file. Throws if that is impossible.
-  explicit line_reader(std::string path) : path_(std::move(path)), memory_(longest_line) {
-    file_.reset(std::fopen(path_.c_str(), "rb"));
-    if (!file_) {
-      auto const cause = std::generic_category().message(errno);
-      fail("'" + path_ + "' can't be opened: " + cause);
-    }
+  explicit line_reader(std::string path, gzip_support gzip = {})
+      : path_(std::move(path)), bytes_(open_bytes(path_, gzip)), memory_(longest_line) {
     refill();
-    if (filled_ >= 2 && memory_[0] == '\x1f' && memory_[1] == '\x8b') {
-      fail("'" + path_ + "' is compressed by gzip; unpack it first");
-    }
   }
 
   /// The next line without its end, valid until the next call; nothing after the last one.
@@ -94,10 +88,6 @@ class line_reader {
   }
 
  private:
-  struct close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-
   /// Length of the line at `at_`, or of all that is there when its end is not.
   [[nodiscard]] std::size_t find_end(std::size_t searched) const noexcept {
     auto const* const first = memory_.data() + at_;
@@ -110,15 +100,11 @@ class line_reader {
     std::memmove(memory_.data(), memory_.data() + at_, filled_ - at_);
     filled_ -= at_;
     at_ = 0;
-    filled_ += std::fread(memory_.data() + filled_, 1, memory_.size() - filled_, file_.get());
-    if (std::ferror(file_.get()) != 0) {
-      auto const cause = std::generic_category().message(errno);
-      fail("'" + path_ + "' can't be read: " + cause);
-    }
+    filled_ += bytes_->read(memory_.view().subspan(filled_));
   }
 
   std::string path_;
-  std::unique_ptr<std::FILE, close> file_;
+  std::unique_ptr<byte_stream> bytes_;
   buffer<char> memory_;
   std::size_t at_ = 0;      // first byte not yet given
   std::size_t filled_ = 0;  // bytes there

@@ -2,6 +2,7 @@
 
 #include <inlay/batch/batch.hpp>
 #include <inlay/batch/batch_source.hpp>
+#include <inlay/batch/gzip_bytes.hpp>
 #include <inlay/batch/line_reader.hpp>
 #include <inlay/batch/slab_list.hpp>
 #include <inlay/core/error.hpp>
@@ -84,7 +85,8 @@ template <class Number>
 
 }  // namespace detail
 
-/// Ratings of MovieLens: a header, then user, film, rating and timestamp, comma separated.
+/// Ratings of MovieLens: a header, then user, film, rating and timestamp, comma separated; plain
+/// text or compressed by gzip, as in `criteo_tsv`.
 ///
 /// Two fields, user and film, one id each, no dense features; a rating of 4 or more counts as
 /// clicked. Errors name file and line as in `criteo_tsv`; another header is always an error.
@@ -94,8 +96,9 @@ class movielens_csv {
 
   /// Reads all of the file. Throws for a file that can't be read, and for a bad line unless those
   /// are skipped.
-  explicit movielens_csv(std::string path, bad_lines on_bad = bad_lines::reject) {
-    line_reader lines(std::move(path));
+  explicit movielens_csv(std::string path, bad_lines on_bad = bad_lines::reject,
+                         gzip_support gzip = {}) {
+    line_reader lines(std::move(path), gzip);
     auto const header = lines.next();
     if (!header) {
       fail("'" + lines.path() + "' is empty");

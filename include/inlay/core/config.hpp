@@ -1,7 +1,7 @@
 #pragma once
 
-// The only macros of the library. Users set none of them; INLAY_EMULATED comes with the CMake
-// target `inlay::emulated`.
+// The only macros of the library. Users set none of them; INLAY_EMULATED and INLAY_ZLIB come with
+// the CMake targets `inlay::emulated` and `inlay::zlib`.
 
 #define INLAY_VERSION_MAJOR 0
 #define INLAY_VERSION_MINOR 1
@@ -30,6 +30,14 @@
 #define INLAY_HAS_THRUST 0
 #define INLAY_HD
 #define INLAY_ABI host_v0
+#endif
+
+// Whether files that gzip has compressed can be read. Not whether <zlib.h> is there: who does not
+// link zlib must not need it.
+#if defined(INLAY_ZLIB)
+#define INLAY_HAS_ZLIB 1
+#else
+#define INLAY_HAS_ZLIB 0
 #endif
 
 // Whether registers of four floats are there whatever the flags: on every x86-64.

@@ -3,10 +3,12 @@
 
 #include "clicks.hpp"
 
+#include <inlay/batch/gzip_bytes.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/engine/engine.hpp>
 #include <inlay/optim/sgd.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <numeric>
@@ -17,6 +19,7 @@
 static_assert(INLAY_VERSION_MAJOR == PACKAGE_MAJOR && INLAY_VERSION_MINOR == PACKAGE_MINOR &&
               INLAY_VERSION_PATCH == PACKAGE_PATCH);
 static_assert(INLAY_HAS_THRUST == LINKS_EMULATED && INLAY_HAS_CUDA == 0);
+static_assert(INLAY_HAS_ZLIB == LINKS_ZLIB);
 
 #if LINKS_EMULATED
 #include <thrust/device_vector.h>
@@ -33,6 +36,10 @@ static float sum(std::vector<float> const& values) {
 #endif
 
 int main() {
+  // Links what unpacks files, where that was asked for.
+  std::array<char, 1> byte{};
+  if (inlay::open_bytes("/dev/null")->read(byte) != 0) return 1;
+
   auto const clicks = some_clicks();
   auto shape = inlay::shape::one_table_per_field(clicks.shape().fields, 1);
   shape.cache_rows = 2000;

@@ -6,7 +6,13 @@ function(add_consumer)
   add_executable(consumer "${here}/main.cpp" "${here}/clicks.cpp")
   target_compile_definitions(
     consumer PRIVATE PACKAGE_MAJOR=${inlay_VERSION_MAJOR} PACKAGE_MINOR=${inlay_VERSION_MINOR}
-                     PACKAGE_PATCH=${inlay_VERSION_PATCH} LINKS_EMULATED=$<BOOL:${EMULATED}>)
+                     PACKAGE_PATCH=${inlay_VERSION_PATCH} LINKS_EMULATED=$<BOOL:${EMULATED}>
+                     LINKS_ZLIB=$<BOOL:${ZLIB}>)
+  if(ZLIB)
+    target_link_libraries(consumer PRIVATE inlay::zlib)
+  elseif(TARGET inlay::zlib OR ZLIB_FOUND)
+    message(FATAL_ERROR "nobody asked for zlib")
+  endif()
   if(EMULATED)
     target_link_libraries(consumer PRIVATE inlay::emulated)
   else()
