@@ -59,6 +59,9 @@ void check_equal(key_index<shaped_key> const& index, oracle_map const& oracle) {
   }
 }
 
+/// Five narrow keys lie in a line of 64 bytes.
+std::size_t places(key_index<narrow::key> const& index) { return index.bytes() / 64 * 5; }
+
 /// Keys of a small range, and some at both ends of 64 bits.
 shaped_key some_key(std::uint64_t random, std::uint64_t range) {
   auto const bits = (random >> 8U) % range;
@@ -168,15 +171,56 @@ TEST_CASE("key_index: one key a million times takes one place") {
   CHECK(index.bytes() < 100'000);
 }
 
+TEST_CASE("key_index: more keys of one home than a line can count, put in and taken out again") {
+  shape_now = shape::all_equal;
+  constexpr std::uint64_t many = 12'000;
+  key_index<shaped_key> index;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<shaped_key> keys;
+    for (std::uint64_t bits = 0; bits < many; ++bits) {
+      keys.push_back({bits});
+    }
+    auto const all = span<shaped_key const>(keys.data(), keys.size());
+    std::uint32_t fresh = 0;
+    index.find_or_insert_each(
+        all, [&] { return fresh++; }, [](std::size_t, std::uint32_t, bool) {});
+    CHECK(index.size() == many);
+    std::size_t wrong = 0;
+    index.find_each(all, [&](std::size_t i, std::uint32_t number) { wrong += number != i; });
+    CHECK(wrong == 0);
+    CHECK(index.find({many}) == index.absent);
+    index.erase_each(all);
+    CHECK(index.size() == 0);
+    index.find_each(all,
+                    [&](std::size_t, std::uint32_t number) { wrong += number != index.absent; });
+    CHECK(wrong == 0);
+    CHECK_FALSE(index.erase({many}));
+  }
+  shape_now = shape::good;
+}
+
+TEST_CASE("key_index: many days, of which no later one sees an earlier one's keys") {
+  shape_now = shape::good;
+  key_index<shaped_key> index;
+  std::size_t wrong = 0;
+  for (std::uint64_t day = 0; day < 200'000; ++day) {
+    index.clear();
+    wrong += index.find({day % 7}) != index.absent;
+    wrong += !index.find_or_insert({day % 7}, 1).is_new;
+    wrong += index.size() != 1;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("key_index: growth keeps every key, and keeps at most 5/8 of the places in use") {
   key_index<narrow::key> index;
   for (std::uint32_t n = 0; n < 200'000; ++n) {
     index.find_or_insert({inlay::mix(n)}, n);
     if ((n & (n - 1)) == 0) {
-      CHECK(std::size_t{n} * 8 * 16 <= index.bytes() * 5);
+      CHECK(std::size_t{n} * 8 <= places(index) * 5);
     }
   }
-  CHECK(index.bytes() <= 2 * 200'000 * 16 * 8 / 5 + 16);
+  CHECK(places(index) <= 2 * 200'000 * 8 / 5 + 5);
   std::size_t wrong = 0;
   for (std::uint32_t n = 0; n < 200'000; ++n) {
     wrong += index.find({inlay::mix(n)}) == n ? 0U : 1U;

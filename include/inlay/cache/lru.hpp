@@ -29,6 +29,9 @@ struct lru {
                                  cache_access const&) const noexcept {
     set.queue.make_young(slots, way);
   }
+  INLAY_HD void prepare_hit(span<slot_state const> slots, way_id way) const noexcept {
+    slot_list::prefetch_neighbours(slots, way);
+  }
   INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
                                    way_id way) const noexcept {
     set.queue.remove(slots, way);

@@ -2,6 +2,7 @@
 
 #include <inlay/cache/cache_policy.hpp>
 #include <inlay/core/one_of.hpp>
+#include <inlay/core/prefetch.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -26,6 +27,16 @@ class policy_slots {
   void on_hit(way_id way, cache_access const& use) { policy_.on_hit(view(), set_, way, use); }
   /// A slot's row has left.
   void on_evict(way_id way) { policy_.on_evict(view(), set_, way); }
+
+  /// Asks for the state of a slot.
+  void prefetch(way_id way) const noexcept { inlay::prefetch(slots_.get() + way); }
+  /// Asks for what `on_hit` will touch beside a slot, if the policy says what that is; the slot's
+  /// own state should be here.
+  void prepare_hit(way_id way) const noexcept {
+    if constexpr (requires { policy_.prepare_hit(span<slot_state const>(), way); }) {
+      policy_.prepare_hit(span<slot_state const>(slots_.get(), size_), way);
+    }
+  }
 
   /// The slot to give up next; `no_way` if all are pinned.
   template <class Pinned>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/cache/slot_pins.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/ids.hpp>
 
@@ -10,9 +11,10 @@ namespace inlay::inline INLAY_ABI {
 
 /// Where the rows of a step are while it runs; what bags read and optimizers write.
 struct row_refs {
-  buffer<float*> weights;  // (U), each (dim)
-  buffer<float*> state;    // (U), each (state)
-  buffer<slot_id> slots;   // (U) pinned slots, or empty where nothing is cached
+  buffer<float*> weights;                    // (U), each (dim)
+  buffer<float*> state;                      // (U), each (state)
+  buffer<slot_id> slots;                     // (U) pinned slots, or empty where nothing is cached
+  slot_pins::set_id pins = slot_pins::none;  ///< by which the slots are let go
 
   /// Room for so many rows.
   void resize(std::size_t count) {

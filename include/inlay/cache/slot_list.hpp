@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/cache/cache_policy.hpp>
+#include <inlay/core/prefetch.hpp>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -32,6 +33,14 @@ struct slot_list {
     (younger == no_way ? youngest : slots[younger].at.older) = older;
     (older == no_way ? oldest : slots[older].at.younger) = younger;
     --size;
+  }
+
+  /// Asks for the neighbours of a slot of the list, which its leaving will write to.
+  template <class Slot>
+  INLAY_HD static void prefetch_neighbours(span<Slot> slots, way_id way) noexcept {
+    for (auto const neighbour : {slots[way].at.younger, slots[way].at.older}) {
+      if (neighbour != no_way) prefetch(slots.data() + neighbour);
+    }
   }
 
   /// A slot of the list goes to the young end.

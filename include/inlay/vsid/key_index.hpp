@@ -2,19 +2,23 @@
 
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
+#include <inlay/core/prefetch.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace inlay::inline INLAY_ABI {
 
-/// Key → 32-bit number, by open addressing with linear probing: the one hash table of the library.
+/// Key → 32-bit number, by open addressing over cache lines: the one hash table of the library.
 ///
-/// It lies under the mapper, the table and the cache. What a look-up costs is the one cache line
-/// that it misses, so the batched calls hash keys ahead, ask for their lines, and only then probe.
-/// Any key is legal: a place is taken if it bears the stamp of the day, and `clear` is a new day,
+/// It lies under the mapper, the table and the cache. What a look-up costs is the one line that it
+/// misses, so a line is what it is made of: five narrow keys, their numbers, and how many keys that
+/// belong here had to go on to the next line. While that is none, a key that isn't in its line
+/// isn't anywhere. The batched calls hash keys ahead, ask for their lines, and only then look. Any
+/// key is legal: a line counts only if it bears the stamp of the day, and `clear` is a new day,
 /// which costs nothing. A home is hash times size, so the size need not be a power of two: a large
 /// index grows by a quarter, copying in the order of hashes, and 1/2 to 5/8 of it is taken.
 template <class Key>
@@ -32,32 +36,33 @@ class key_index {
   /// How many keys have a number.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Bytes of all places, taken or not.
-  [[nodiscard]] std::size_t bytes() const noexcept { return places_.capacity_bytes(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return lines_.capacity_bytes(); }
 
   /// The number of `key`, or `absent`.
   [[nodiscard]] std::uint32_t find(Key key) const noexcept {
-    return places_.empty() ? absent : number_at(probe(key, home(key)));
+    return lines_.empty() ? absent : number_of(key, home(key));
   }
 
   /// The number of `key`; where it has none it gets `number`. May grow the index: then nothing has
   /// changed if memory runs out.
   found_or_new find_or_insert(Key key, std::uint32_t number) {
     reserve(size_ + 1);
-    return settle(key, probe(key, home(key)), number);
+    auto const at = home(key);
+    if (auto const known = number_of(key, at); known != absent) return {known, false};
+    insert(key, at, number);
+    return {number, true};
   }
 
   /// Calls visit(i, number or absent) for every key, in order.
   template <class Visit>
   void find_each(span<Key const> keys, Visit&& visit) const {
-    if (places_.empty()) {
+    if (lines_.empty()) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
         visit(i, absent);
       }
       return;
     }
-    in_flight<64>(keys, [&](std::size_t i, std::size_t place) {
-      visit(i, number_at(probe(keys[i], place)));
-    });
+    in_flight<64>(keys, [&](std::size_t i, std::size_t at) { visit(i, number_of(keys[i], at)); });
   }
 
   /// Calls visit(i, number, is_new) for every key, in order; a key without a number gets the value
@@ -67,63 +72,52 @@ class key_index {
     for (std::size_t first = 0; first < keys.size(); first += group) {
       auto const part = keys.subspan(first, std::min(group, keys.size() - first));
       reserve(size_ + part.size());
-      in_flight<32>(part, [&](std::size_t i, std::size_t place) {
-        auto const at = probe(part[i], place);
-        if (is_taken(at)) {
-          visit(first + i, places_[at].number, false);
+      in_flight<32>(part, [&](std::size_t i, std::size_t at) {
+        if (auto const known = number_of(part[i], at); known != absent) {
+          visit(first + i, known, false);
         } else {
-          auto const number = settle(part[i], at, next()).number;
+          auto const number = next();
+          insert(part[i], at, number);
           visit(first + i, number, true);
         }
       });
     }
   }
 
-  /// Forgets `key`; false when it was not there. Later entries move up, so no trace of it stays.
-  bool erase(Key key) noexcept {
-    if (places_.empty()) {
-      return false;
-    }
-    auto gap = probe(key, home(key));
-    if (!is_taken(gap)) {
-      return false;
-    }
-    for (auto at = after(gap); is_taken(at); at = after(at)) {
-      // The entry may fill the gap only if its home does not lie behind the gap, seen cyclically.
-      if (distance(home(places_[at].key), at) >= distance(gap, at)) {
-        places_[gap] = places_[at];
-        gap = at;
-      }
-    }
-    places_[gap].stamp = 0;
-    --size_;
-    return true;
+  /// Forgets `key`; false when it was not there.
+  bool erase(Key key) noexcept { return !lines_.empty() && erase(key, home(key)); }
+
+  /// Forgets all of these keys.
+  void erase_each(span<Key const> keys) noexcept {
+    if (lines_.empty()) return;
+    in_flight<32>(keys, [&](std::size_t i, std::size_t at) { erase(keys[i], at); });
   }
 
   /// Forgets all keys and keeps the memory.
   void clear() noexcept {
     size_ = 0;
     if (++stamp_ == 0) {
-      std::fill(places_.begin(), places_.end(), place_type{});
+      std::fill(lines_.begin(), lines_.end(), line{});
       stamp_ = 1;
     }
   }
 
   /// Makes room for `count` keys in all. On failure the index is as before.
   void reserve(std::size_t count) {
-    if (count * 8 <= places_.size() * 5 && count < absent) {
+    if (count * 8 <= lines_.size() * line::places * 5 && count < absent) {
       return;
     }
     expects(count < absent, "an index numbers at most 2^32 - 2 keys");
-    auto const now = places_.size();
+    auto const now = lines_.size();
     auto const grown = now < large ? 2 * now : now + now / 4;
-    buffer<place_type> larger;
-    larger.assign(std::max({std::size_t{16}, grown, count * 8 / 5 + 1}), place_type{});
-    std::swap(places_, larger);
-    auto const old_stamp = std::exchange(stamp_, 1);
-    for (auto const& entry : larger) {
-      if (entry.stamp == old_stamp) {
-        places_[probe(entry.key, home(entry.key))] = {entry.key, entry.number, stamp_};
+    buffer<line> larger;
+    larger.assign(std::max({std::size_t{4}, grown, count * 8 / (5 * line::places) + 1}), line{});
+    std::swap(lines_, larger);
+    size_ = 0;
+    auto const old_stamp = std::exchange(stamp_, std::uint16_t{1});
+    for (auto const& old : larger) {
+      for (std::size_t place = 0; old.stamp == old_stamp && place < old.taken(); ++place) {
+        insert(old.keys[place], home(old.keys[place]), old.numbers[place]);
       }
     }
   }
@@ -131,79 +125,144 @@ class key_index {
   /// Calls visit(key, number) for every entry, in an order without meaning.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (auto const& entry : places_) {
-      if (entry.stamp == stamp_) {
-        visit(entry.key, entry.number);
+    for (auto const& one : lines_) {
+      for (std::size_t place = 0; one.stamp == stamp_ && place < one.taken(); ++place) {
+        visit(one.keys[place], one.numbers[place]);
       }
     }
   }
 
  private:
   static constexpr std::size_t group = 1024;                   // keys between two looks at the fill
-  static constexpr std::size_t large = std::size_t{1} << 16U;  // places: it doubles below
+  static constexpr std::size_t large = std::size_t{1} << 14U;  // lines: it doubles below
 
-  struct place_type {
-    Key key{};
-    std::uint32_t number = 0;
-    std::uint32_t stamp = 0;  // never a day's
+  /// A cache line.
+  struct alignas(64) line {
+    static constexpr std::size_t places = (64 - 4) / (sizeof(Key) + 4);
+    static constexpr std::uint16_t one_passed_by = 8;
+    static constexpr std::uint16_t most_passed_by = 0xffff - 7;
+
+    Key keys[places]{};
+    std::uint32_t numbers[places]{};
+    std::uint16_t stamp = 0;  // never a day's
+    // Below 8 the places taken, first to last; above how many keys have passed by, for want of
+    // room, on the way from their home. Too many to count are never counted down again.
+    std::uint16_t state = 0;
+
+    [[nodiscard]] std::size_t taken() const noexcept { return state % 8U; }
+    [[nodiscard]] bool is_full() const noexcept { return taken() == places; }
+    [[nodiscard]] unsigned was_passed_by() const noexcept {
+      return state >= one_passed_by ? 1U : 0U;
+    }
+    void pass_by() noexcept {
+      if (state < most_passed_by) state += one_passed_by;
+    }
+    void pass_back() noexcept {
+      if (state < most_passed_by) state -= one_passed_by;
+    }
+
+    /// The place of a key, or `places` if it isn't here.
+    [[nodiscard]] unsigned place_of(Key key) const noexcept {
+      unsigned equal = 0;
+      for (unsigned place = 0; place < places; ++place) {
+        equal |= static_cast<unsigned>(keys[place] == key) << place;
+      }
+      auto const behind = 1U << places;
+      return static_cast<unsigned>(std::countr_zero((equal & ((1U << taken()) - 1U)) | behind));
+    }
+    /// The number at a place; `absent` behind the last. No branch: whether a key is here is what
+    /// can't be foretold.
+    [[nodiscard]] std::uint32_t number_at(unsigned place) const noexcept {
+      auto const missing = 0U - static_cast<unsigned>(place == places);
+      return numbers[place & ~missing] | missing;
+    }
   };
+  static_assert(sizeof(line) == 64 && line::places < 8);
 
   [[nodiscard]] std::size_t home(Key key) const noexcept {
-    return ((hash(key) >> 32U) * places_.size()) >> 32U;
+    return ((hash(key) >> 32U) * lines_.size()) >> 32U;
   }
   [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
-    return at + 1 == places_.size() ? 0 : at + 1;
-  }
-  /// Steps from one place to another, going round.
-  [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
-    return to >= from ? to - from : to + places_.size() - from;
+    return at + 1 == lines_.size() ? 0 : at + 1;
   }
 
-  [[nodiscard]] bool is_taken(std::size_t at) const noexcept { return places_[at].stamp == stamp_; }
-  [[nodiscard]] std::uint32_t number_at(std::size_t at) const noexcept {
-    return is_taken(at) ? places_[at].number : absent;
-  }
-
-  /// The place of `key`, or the free one where it belongs.
-  [[nodiscard]] std::size_t probe(Key key, std::size_t at) const noexcept {
-    while (is_taken(at) && !(places_[at].key == key)) {
+  /// The number of a key whose home is `at`, or `absent`.
+  [[nodiscard]] std::uint32_t number_of(Key key, std::size_t at) const noexcept {
+    for (auto left = lines_.size(); left > 0; --left) {
+      auto const& here = lines_[at];
+      if (here.stamp != stamp_) return absent;
+      auto const place = here.place_of(key);
+      if ((static_cast<unsigned>(place == line::places) & here.was_passed_by()) == 0) {
+        return here.number_at(place);
+      }
       at = after(at);
     }
-    return at;
+    return absent;
   }
 
-  found_or_new settle(Key key, std::size_t at, std::uint32_t number) noexcept {
-    if (is_taken(at)) {
-      return {places_[at].number, false};
+  /// Adds a key that isn't here and whose home is `at`; there is room.
+  void insert(Key key, std::size_t at, std::uint32_t number) noexcept {
+    for (;; at = after(at)) {
+      auto& here = lines_[at];
+      if (here.stamp != stamp_) {
+        here.stamp = stamp_;
+        here.state = 0;
+      }
+      if (!here.is_full()) {
+        here.keys[here.taken()] = key;
+        here.numbers[here.taken()] = number;
+        ++here.state;
+        ++size_;
+        return;
+      }
+      here.pass_by();
     }
-    places_[at] = {key, number, stamp_};
-    ++size_;
-    return {number, true};
   }
 
-  /// Calls visit(i, home of keys[i]) in order, each home's cache line asked for `Ahead` keys
-  /// before.
+  bool erase(Key key, std::size_t home) noexcept {
+    auto at = home;
+    for (auto left = lines_.size(); left > 0; --left) {
+      auto& here = lines_[at];
+      if (here.stamp != stamp_) return false;
+      if (auto const place = here.place_of(key); place < line::places) {
+        auto const last = here.taken() - 1;
+        here.keys[place] = here.keys[last];
+        here.numbers[place] = here.numbers[last];
+        --here.state;
+        --size_;
+        for (; home != at; home = after(home)) {
+          lines_[home].pass_back();
+        }
+        return true;
+      }
+      if (here.was_passed_by() == 0) return false;
+      at = after(at);
+    }
+    return false;
+  }
+
+  /// Calls visit(i, home of keys[i]) in order, each home's line asked for `Ahead` keys before.
   template <std::size_t Ahead, class Visit>
   void in_flight(span<Key const> keys, Visit&& visit) const {
     std::size_t homes[Ahead];
     auto const fetch = [&](std::size_t i) {
       homes[i % Ahead] = home(keys[i]);
-      __builtin_prefetch(places_.data() + homes[i % Ahead]);
+      prefetch(lines_.data() + homes[i % Ahead]);
     };
     for (std::size_t i = 0; i < std::min(Ahead, keys.size()); ++i) {
       fetch(i);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      auto const place = homes[i % Ahead];
+      auto const at = homes[i % Ahead];
       if (i + Ahead < keys.size()) {
         fetch(i + Ahead);
       }
-      visit(i, place);
+      visit(i, at);
     }
   }
 
-  buffer<place_type> places_;
-  std::uint32_t stamp_ = 1;
+  buffer<line> lines_;
+  std::uint16_t stamp_ = 1;
   std::size_t size_ = 0;
 };
 

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <inlay/cache/policy_slots.hpp>
+#include <inlay/cache/slot_pins.hpp>
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/core/host_exec.hpp>
+#include <inlay/core/ids.hpp>
+#include <inlay/core/prefetch.hpp>
+#include <inlay/vsid/key_index.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Which row is in which slot of a cache, and which slots are pinned: all that a plan needs, and
+/// none of the rows.
+///
+/// A step is planned in two passes: first all its hits are told to the policy and pinned, then its
+/// misses are placed in order of first appearance; so no miss can evict what the step still needs.
+/// What a plan waits for is memory, so each pass knows where it goes next and asks for it ahead:
+/// find, mark, choose victims, take them out of the index, put the misses in.
+template <class Cache, class Key>
+class cache_slots {
+ public:
+  /// What a row that is not here has for a slot.
+  static constexpr slot_id absent = key_index<Key>::absent;
+
+  /// Empty slots.
+  cache_slots(Cache const& cache, std::size_t capacity)
+      : policy_(make_policy_slots(cache, checked(capacity))), pins_(capacity) {
+    rows_.assign(capacity, {});
+    index_.reserve(capacity +
+                   capacity / 4);  // a slot is hundreds of bytes, a look-up the whole cost
+  }
+
+  /// Slots in all.
+  [[nodiscard]] std::size_t capacity() const noexcept { return rows_.size(); }
+  /// Slots that hold a row: the first ones. None is ever emptied again.
+  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  /// Memory held.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return index_.bytes() + rows_.capacity_bytes() + pins_.bytes();
+  }
+
+  /// Calls visit(i, slot or absent) for every key, in order. Changes nothing.
+  template <class Visit>
+  void find_each(span<Key const> keys, Visit&& visit) const {
+    index_.find_each(keys, std::forward<Visit>(visit));
+  }
+
+  /// Begins a plan: slots[u] becomes the slot of a hit, or `absent`, and misses are listed. Throws
+  /// what `refuse(needed, available)` throws if the step does not fit beside the steps in flight.
+  /// Nothing has changed then, and `place` needs no memory.
+  template <class Refuse>
+  void find(host_exec const& exec, span<Key const> keys, span<slot_id> slots,
+            Refuse const& refuse) {
+    constexpr std::size_t keys_a_piece = 16384;
+    exec.for_pieces(keys.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
+      index_.find_each(keys.subspan(first, last - first),
+                       [&](std::size_t i, std::uint32_t slot) { slots[first + i] = slot; });
+    });
+    missed_.resize(keys.size());
+    std::size_t misses = 0;
+    for (std::size_t u = 0; u < keys.size(); ++u) {
+      missed_[misses] = static_cast<std::uint32_t>(u);
+      misses += slots[u] == absent ? 1U : 0U;
+    }
+    missed_.resize(misses);
+    missed_keys_.resize(misses);
+    for (std::size_t m = 0; m < misses; ++m) {
+      missed_keys_[m] = keys[missed_[m]];
+    }
+    victims_.resize(misses);
+    pins_.reserve();
+    fresh_ = std::min(misses, capacity() - used_);
+    auto const available = capacity() - pins_.size() + shared(slots);
+    if (keys.size() > available) refuse(keys.size(), available);
+  }
+
+  /// The misses of the plan at hand: places among its keys, ascending. // (misses)
+  [[nodiscard]] span<std::uint32_t const> missed() const noexcept { return missed_.view(); }
+  /// And their keys. // (misses)
+  [[nodiscard]] span<Key const> missed_keys() const noexcept { return missed_keys_.view(); }
+  /// How many of the misses take a slot that was empty: the first ones. Each of the others takes
+  /// the slot of a victim.
+  [[nodiscard]] std::size_t fresh() const noexcept { return fresh_; }
+
+  /// Carries the plan out: tells the policy, gives every miss a slot, pins all, and returns the
+  /// name of the pins. If the policy throws, the misses it has placed stay, unpinned, `missed`
+  /// lists only those, and `slots` has `absent` for the others.
+  [[nodiscard]] slot_pins::set_id place(span<Key const> keys, span<std::uint32_t const> counts,
+                                        step_id step, span<slot_id> slots) {
+    auto const pins = pins_.open();
+    try {
+      with_policy(policy_, [&](auto& policy) {
+        mark_hits(policy, pins, keys, counts, step, slots);
+        choose_slots(policy, pins, counts, step, slots);
+      });
+    } catch (...) {
+      keep_placed(slots);
+      update_index(slots);
+      release(pins);
+      throw;
+    }
+    update_index(slots);
+    return pins;
+  }
+
+  /// Lets go of a step's slots; the rows stay until the policy gives them up.
+  void release(slot_pins::set_id pins) noexcept { pins_.close(pins); }
+
+ private:
+  [[nodiscard]] static std::size_t checked(std::size_t capacity) {
+    expects(capacity > 0, "a cache needs at least one row");
+    expects(capacity < no_way, "a cache holds at most 2^32 - 2 rows");
+    return capacity;
+  }
+
+  /// How many of the slots are pinned by steps in flight.
+  [[nodiscard]] std::size_t shared(span<slot_id const> slots) const noexcept {
+    if (pins_.size() == 0) return 0;
+    std::size_t count = 0;
+    for (auto const slot : slots) {
+      count += slot != absent && pins_(slot) ? 1U : 0U;
+    }
+    return count;
+  }
+
+  template <class Policy>
+  void mark_hits(Policy& policy, slot_pins::set_id pins, span<Key const> keys,
+                 span<std::uint32_t const> counts, step_id step, span<slot_id const> slots) {
+    constexpr std::size_t far = 32;
+    constexpr std::size_t near = 12;
+    auto const each = [&](auto const& body) {
+      return [&](std::size_t u) {
+        if (slots[u] != absent) body(u, slots[u]);
+      };
+    };
+    for (auto const slot : slots) {
+      if (slot != absent) pins_.pin(pins, slot);
+    }
+    look_ahead<far>(
+        slots.size() + 0, each([&](std::size_t, slot_id slot) { policy.prefetch(slot); }),
+        [&](std::size_t u) {
+          if (u + near < slots.size() && slots[u + near] != absent)
+            policy.prepare_hit(slots[u + near]);
+          if (slots[u] == absent) return;
+          policy.on_hit(slots[u], {.hash = hash(keys[u]), .count = counts[u], .step = step});
+        });
+  }
+
+  /// What is placed is noted before the policy is told, so that `keep_placed` finds it.
+  template <class Policy>
+  void choose_slots(Policy& policy, slot_pins::set_id pins, span<std::uint32_t const> counts,
+                    step_id step, span<slot_id> slots) {
+    for (std::size_t m = 0; m < missed_.size(); ++m) {
+      cache_access const use{
+          .hash = hash(missed_keys_[m]), .count = counts[missed_[m]], .step = step};
+      auto const slot = m < fresh_ ? static_cast<slot_id>(used_++) : evict(policy, use);
+      slots[missed_[m]] = slot;
+      pins_.pin(pins, slot);
+      policy.on_insert(slot, use);
+    }
+  }
+
+  template <class Policy>
+  slot_id evict(Policy& policy, cache_access const& incoming) {
+    auto const slot = policy.victim(incoming, pins_);
+    expects(slot < capacity() && !pins_(slot),
+            "the cache policy found no victim, or a pinned one, though slots are free to take");
+    policy.on_evict(slot);
+    return slot;
+  }
+
+  /// Forgets the misses that a failed plan has not placed.
+  void keep_placed(span<slot_id const> slots) noexcept {
+    auto placed = missed_.size();
+    while (placed > 0 && slots[missed_[placed - 1]] == absent) {
+      --placed;
+    }
+    missed_.resize(placed);
+    missed_keys_.resize(placed);
+    fresh_ = std::min(fresh_, placed);
+  }
+
+  /// Takes the victims out of the index and puts the misses in.
+  void update_index(span<slot_id const> slots) {
+    victims_.clear();
+    look_ahead<32>(
+        missed_.size(), [&](std::size_t m) { prefetch(rows_.data() + slots[missed_[m]]); },
+        [&](std::size_t m) {
+          auto& row = rows_[slots[missed_[m]]];
+          if (m >= fresh_) victims_.push_back(row);
+          row = missed_keys_[m];
+        });
+    index_.erase_each(std::as_const(victims_).view());
+    std::size_t next = 0;
+    index_.find_or_insert_each(
+        std::as_const(missed_keys_).view(), [&] { return slots[missed_[next++]]; },
+        [](std::size_t, std::uint32_t, bool) {});
+  }
+
+  any_policy_slots<Cache> policy_;
+  buffer<Key> rows_;  // (capacity)
+  slot_pins pins_;
+  key_index<Key> index_;  // row → slot
+  std::size_t used_ = 0;  // slots filled so far
+
+  // Of the plan at hand.
+  buffer<std::uint32_t> missed_;  // (misses), places within the step's keys
+  buffer<Key> missed_keys_;       // (misses)
+  buffer<Key> victims_;           // (misses - fresh)
+  std::size_t fresh_ = 0;
+};
+
+}  // namespace inlay::inline INLAY_ABI

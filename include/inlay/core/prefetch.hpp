@@ -1,0 +1,39 @@
+#pragma once
+
+#include <inlay/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace inlay::inline INLAY_ABI {
+
+/// Asks for the cache line of `at`, which will be read or written soon; nothing happens on a
+/// device, nor where there is no memory at `at`.
+INLAY_HD inline void prefetch([[maybe_unused]] void const* at) noexcept {
+#if !defined(__CUDA_ARCH__)
+  __builtin_prefetch(at);
+#endif
+}
+
+/// Asks for all cache lines of `bytes` from `first` on.
+INLAY_HD inline void prefetch(void const* first, std::size_t bytes) noexcept {
+  constexpr std::size_t line = 64;
+  for (std::size_t at = 0; at < bytes; at += line) {
+    prefetch(static_cast<char const*>(first) + at);
+  }
+}
+
+/// Calls visit(i) for every i of [0, count) in order, and ahead(i) `Distance` visits before: a loop
+/// whose memory is on its way when it comes.
+template <std::size_t Distance, class Ahead, class Visit>
+void look_ahead(std::size_t count, Ahead&& ahead, Visit&& visit) {
+  for (std::size_t i = 0; i < std::min(Distance, count); ++i) {
+    ahead(i);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + Distance < count) ahead(i + Distance);
+    visit(i);
+  }
+}
+
+}  // namespace inlay::inline INLAY_ABI
