@@ -1,5 +1,7 @@
 #include <inlay/vsid/hash_mapper.hpp>
 
+#include "sanitized.hpp"
+
 #include <inlay/core/error.hpp>
 #include <inlay/testing/mapper_laws.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
@@ -51,6 +53,56 @@ struct forgetful {
 };
 
 }  // namespace
+
+TEST_CASE("hash_mapper: many threads give the plan of one, whatever the keys") {
+  std::vector<host_exec> const execs{host_exec(2), host_exec(3), host_exec(7)};
+  std::vector<hash_mapper::workspace<narrow::key>> work(execs.size());
+  hash_mapper::workspace<narrow::key> own;
+  id_plan<narrow::key> one;
+  id_plan<narrow::key> many;
+  inlay::testing::trial with("the mapper", 3);
+  for (std::size_t round = 0; round < 12; ++round) {
+    auto const count = 16'384 + with.skewed(200'000);
+    // One id again and again, all distinct, and what lies between.
+    auto const ids = round == 0 ? 1 : round == 1 ? std::size_t{1} << 40U : 1 + with.skewed(300'000);
+    auto const keys = inlay::testing::some_keys<narrow>(with, count, 1 + with.below(4), ids);
+    auto const view = span<narrow::key const>(keys.data(), keys.size());
+    hash_mapper{}.map(host_exec(1), view, own, one);
+    for (std::size_t e = 0; e < execs.size(); ++e) {
+      hash_mapper{}.map(execs[e], view, work[e], many);
+      CAPTURE(round);
+      CAPTURE(execs[e].threads());
+      CHECK(equal(one.unique, many.unique));
+      CHECK(equal(one.virtual_ids, many.virtual_ids));
+      CHECK(equal(one.counts, many.counts));
+      CHECK(equal(one.offsets, many.offsets));
+      CHECK(equal(one.occurrences, many.occurrences));
+    }
+  }
+}
+
+TEST_CASE("hash_mapper: a step of 2^25 ids" * doctest::skip(is_sanitized)) {
+  constexpr std::size_t count = std::size_t{1} << 25U;
+  std::vector<narrow::key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys[i] = narrow::pack(inlay::table_id{1}, i * 3 % (count / 2));  // each twice
+  }
+  for (std::size_t threads : {1U, 2U}) {
+    hash_mapper::workspace<narrow::key> work;
+    id_plan<narrow::key> plan;
+    hash_mapper{}.map(host_exec(threads), {keys.data(), count}, work, plan);
+    CHECK(plan.size() == count / 2);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      wrong += plan.virtual_ids[i] != i % (count / 2) ? 1U : 0U;
+    }
+    for (std::size_t v = 0; v < plan.size(); ++v) {
+      auto const both = plan.occurrences_of(v);
+      wrong += both.size() != 2 || both[0] != v || both[1] != v + count / 2 ? 1U : 0U;
+    }
+    CHECK(wrong == 0);
+  }
+}
 
 TEST_CASE("hash_mapper: keeps the laws of a mapper") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

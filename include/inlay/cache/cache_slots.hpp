@@ -191,7 +191,7 @@ class cache_slots {
   void update_index(span<slot_id const> slots) {
     victims_.clear();
     look_ahead<32>(
-        missed_.size(), [&](std::size_t m) { prefetch(rows_.data() + slots[missed_[m]]); },
+        missed_.size(), [&](std::size_t m) { prefetch_line(rows_.data() + slots[missed_[m]]); },
         [&](std::size_t m) {
           auto& row = rows_[slots[missed_[m]]];
           if (m >= fresh_) victims_.push_back(row);

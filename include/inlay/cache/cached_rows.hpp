@@ -127,10 +127,11 @@ class cached_rows {
             auto const is_victim = first + at >= slots_.fresh();
             for (auto const* row :
                  {is_victim ? homes_[slot] : nullptr, homes_of_misses_[first + at]}) {
-              if (row != nullptr) prefetch(row, (weights_.width() + state_.width()) * sizeof *row);
+              if (row != nullptr)
+                prefetch_lines(row, (weights_.width() + state_.width()) * sizeof *row);
             }
-            prefetch(weights_.row(slot), weights_.width() * sizeof(float));
-            prefetch(state_.row(slot), state_.width() * sizeof(float));
+            prefetch_lines(weights_.row(slot), weights_.width() * sizeof(float));
+            prefetch_lines(state_.row(slot), state_.width() * sizeof(float));
           },
           [&](std::size_t at) {
             auto const m = first + at;

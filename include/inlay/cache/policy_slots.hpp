@@ -29,7 +29,7 @@ class policy_slots {
   void on_evict(way_id way) { policy_.on_evict(view(), set_, way); }
 
   /// Asks for the state of a slot.
-  void prefetch(way_id way) const noexcept { inlay::prefetch(slots_.get() + way); }
+  void prefetch(way_id way) const noexcept { prefetch_line(slots_.get() + way); }
   /// Asks for what `on_hit` will touch beside a slot, if the policy says what that is; the slot's
   /// own state should be here.
   void prepare_hit(way_id way) const noexcept {

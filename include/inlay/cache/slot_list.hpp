@@ -39,7 +39,7 @@ struct slot_list {
   template <class Slot>
   INLAY_HD static void prefetch_neighbours(span<Slot> slots, way_id way) noexcept {
     for (auto const neighbour : {slots[way].at.younger, slots[way].at.older}) {
-      if (neighbour != no_way) prefetch(slots.data() + neighbour);
+      if (neighbour != no_way) prefetch_line(slots.data() + neighbour);
     }
   }
 

@@ -8,18 +8,19 @@
 namespace inlay::inline INLAY_ABI {
 
 /// Asks for the cache line of `at`, which will be read or written soon; nothing happens on a
-/// device, nor where there is no memory at `at`.
-INLAY_HD inline void prefetch([[maybe_unused]] void const* at) noexcept {
+/// device, nor where there is no memory at `at`. (Not plain `prefetch`: Boost calls a function of
+/// that name without saying whose, and finds one for keys of ours.)
+INLAY_HD inline void prefetch_line([[maybe_unused]] void const* at) noexcept {
 #if !defined(__CUDA_ARCH__)
   __builtin_prefetch(at);
 #endif
 }
 
 /// Asks for all cache lines of `bytes` from `first` on.
-INLAY_HD inline void prefetch(void const* first, std::size_t bytes) noexcept {
+INLAY_HD inline void prefetch_lines(void const* first, std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
   for (std::size_t at = 0; at < bytes; at += line) {
-    prefetch(static_cast<char const*>(first) + at);
+    prefetch_line(static_cast<char const*>(first) + at);
   }
 }
 

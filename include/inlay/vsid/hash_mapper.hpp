@@ -3,6 +3,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
+#include <inlay/vsid/key_partitions.hpp>
 
 #include <cstdint>
 
@@ -15,13 +16,19 @@ struct hash_mapper {
 
   template <class Key>
   struct workspace {
-    key_index<Key> numbers;  ///< of the keys seen so far
+    key_index<Key> numbers;     ///< of the keys seen so far
+    key_partitions<Key> parts;  ///< where threads share the work
   };
 
   /// keys (n) → plan. `work` keeps memory between steps.
   template <class Key>
-  void map(host_exec const&, span<Key const> keys, workspace<Key>& work, id_plan<Key>& plan) const {
+  void map(host_exec const& exec, span<Key const> keys, workspace<Key>& work,
+           id_plan<Key>& plan) const {
     expects(keys.size() < key_index<Key>::absent, "a step holds at most 2^32 - 2 ids");
+    if (exec.threads() > 1 && keys.size() >= worth_sharing) {
+      work.parts.map(exec, keys, plan);
+      return;
+    }
     plan.virtual_ids.resize(keys.size());
     number(keys, work, plan.unique, plan.virtual_ids.data());
     count(plan.virtual_ids.view(), plan.unique.size(), plan.counts);
@@ -29,6 +36,8 @@ struct hash_mapper {
   }
 
  private:
+  static constexpr std::size_t worth_sharing = 16384;  // keys; below, waking threads is dearer
+
   template <class Key>
   static void number(span<Key const> keys, workspace<Key>& work, buffer<Key>& unique,
                      virtual_id* numbers) {

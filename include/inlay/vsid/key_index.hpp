@@ -10,6 +10,10 @@
 #include <cstdint>
 #include <utility>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace inlay::inline INLAY_ABI {
 
 /// Key → 32-bit number, by open addressing over cache lines: the one hash table of the library.
@@ -138,9 +142,9 @@ class key_index {
 
   /// A cache line.
   struct alignas(64) line {
-    static constexpr std::size_t places = (64 - 4) / (sizeof(Key) + 4);
-    static constexpr std::uint16_t one_passed_by = 8;
-    static constexpr std::uint16_t most_passed_by = 0xffff - 7;
+    static constexpr unsigned places = (64 - 4) / (sizeof(Key) + 4);
+    static constexpr unsigned one_passed_by = 8;
+    static constexpr unsigned most_passed_by = 0xffff - 7;
 
     Key keys[places]{};
     std::uint32_t numbers[places]{};
@@ -149,32 +153,33 @@ class key_index {
     // room, on the way from their home. Too many to count are never counted down again.
     std::uint16_t state = 0;
 
-    [[nodiscard]] std::size_t taken() const noexcept { return state % 8U; }
-    [[nodiscard]] bool is_full() const noexcept { return taken() == places; }
-    [[nodiscard]] unsigned was_passed_by() const noexcept {
-      return state >= one_passed_by ? 1U : 0U;
-    }
+    [[nodiscard]] unsigned taken() const noexcept { return state % 8U; }
+    [[nodiscard]] bool was_passed_by() const noexcept { return state >= one_passed_by; }
     void pass_by() noexcept {
-      if (state < most_passed_by) state += one_passed_by;
+      if (state < most_passed_by) state = static_cast<std::uint16_t>(state + one_passed_by);
     }
     void pass_back() noexcept {
-      if (state < most_passed_by) state -= one_passed_by;
+      if (state < most_passed_by) state = static_cast<std::uint16_t>(state - one_passed_by);
     }
 
-    /// The place of a key, or `places` if it isn't here.
+    /// The place of a key, or `places`. No branch: which of them it is can't be foretold.
     [[nodiscard]] unsigned place_of(Key key) const noexcept {
+      return static_cast<unsigned>(
+          std::countr_zero((equal_to(key) & ((1U << taken()) - 1U)) | 1U << places));
+    }
+    /// A bit for every place that holds this key, taken or not.
+    [[nodiscard]] unsigned equal_to(Key key) const noexcept {
+#if defined(__AVX512F__)
+      if constexpr (sizeof(Key) == 8) {
+        auto const wanted = _mm512_set1_epi64(std::bit_cast<std::int64_t>(key));
+        return _mm512_cmpeq_epi64_mask(_mm512_load_si512(this), wanted);
+      }
+#endif
       unsigned equal = 0;
       for (unsigned place = 0; place < places; ++place) {
         equal |= static_cast<unsigned>(keys[place] == key) << place;
       }
-      auto const behind = 1U << places;
-      return static_cast<unsigned>(std::countr_zero((equal & ((1U << taken()) - 1U)) | behind));
-    }
-    /// The number at a place; `absent` behind the last. No branch: whether a key is here is what
-    /// can't be foretold.
-    [[nodiscard]] std::uint32_t number_at(unsigned place) const noexcept {
-      auto const missing = 0U - static_cast<unsigned>(place == places);
-      return numbers[place & ~missing] | missing;
+      return equal;
     }
   };
   static_assert(sizeof(line) == 64 && line::places < 8);
@@ -186,18 +191,28 @@ class key_index {
     return at + 1 == lines_.size() ? 0 : at + 1;
   }
 
-  /// The number of a key whose home is `at`, or `absent`.
-  [[nodiscard]] std::uint32_t number_of(Key key, std::size_t at) const noexcept {
+  /// Where a key is.
+  struct found {
+    std::size_t at;  // its line
+    unsigned place;  // in it; `places` if the key isn't here
+  };
+
+  /// Looks for a key whose home is `at`. If no line says that nobody has passed by, all are seen.
+  [[nodiscard]] found look(Key key, std::size_t at) const noexcept {
     for (auto left = lines_.size(); left > 0; --left) {
       auto const& here = lines_[at];
-      if (here.stamp != stamp_) return absent;
-      auto const place = here.place_of(key);
-      if ((static_cast<unsigned>(place == line::places) & here.was_passed_by()) == 0) {
-        return here.number_at(place);
-      }
+      if (here.stamp != stamp_) break;
+      if (auto const place = here.place_of(key); place < line::places) return {at, place};
+      if (!here.was_passed_by()) break;
       at = after(at);
     }
-    return absent;
+    return {at, line::places};
+  }
+
+  /// The number of a key whose home is `at`, or `absent`.
+  [[nodiscard]] std::uint32_t number_of(Key key, std::size_t at) const noexcept {
+    auto const seen = look(key, at);
+    return seen.place < line::places ? lines_[seen.at].numbers[seen.place] : absent;
   }
 
   /// Adds a key that isn't here and whose home is `at`; there is room.
@@ -208,9 +223,9 @@ class key_index {
         here.stamp = stamp_;
         here.state = 0;
       }
-      if (!here.is_full()) {
-        here.keys[here.taken()] = key;
-        here.numbers[here.taken()] = number;
+      if (auto const place = here.taken(); place < line::places) {
+        here.keys[place] = key;
+        here.numbers[place] = number;
         ++here.state;
         ++size_;
         return;
@@ -220,25 +235,18 @@ class key_index {
   }
 
   bool erase(Key key, std::size_t home) noexcept {
-    auto at = home;
-    for (auto left = lines_.size(); left > 0; --left) {
-      auto& here = lines_[at];
-      if (here.stamp != stamp_) return false;
-      if (auto const place = here.place_of(key); place < line::places) {
-        auto const last = here.taken() - 1;
-        here.keys[place] = here.keys[last];
-        here.numbers[place] = here.numbers[last];
-        --here.state;
-        --size_;
-        for (; home != at; home = after(home)) {
-          lines_[home].pass_back();
-        }
-        return true;
-      }
-      if (here.was_passed_by() == 0) return false;
-      at = after(at);
+    auto const [at, place] = look(key, home);
+    if (place == line::places) return false;
+    auto& here = lines_[at];
+    auto const last = here.taken() - 1;
+    here.keys[place] = here.keys[last];
+    here.numbers[place] = here.numbers[last];
+    --here.state;
+    --size_;
+    for (; home != at; home = after(home)) {
+      lines_[home].pass_back();
     }
-    return false;
+    return true;
   }
 
   /// Calls visit(i, home of keys[i]) in order, each home's line asked for `Ahead` keys before.
@@ -247,7 +255,7 @@ class key_index {
     std::size_t homes[Ahead];
     auto const fetch = [&](std::size_t i) {
       homes[i % Ahead] = home(keys[i]);
-      prefetch(lines_.data() + homes[i % Ahead]);
+      prefetch_line(lines_.data() + homes[i % Ahead]);
     };
     for (std::size_t i = 0; i < std::min(Ahead, keys.size()); ++i) {
       fetch(i);
