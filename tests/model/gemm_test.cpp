@@ -2,8 +2,8 @@
 
 #include <inlay/core/error.hpp>
 #include <inlay/core/random.hpp>
-#include <inlay/model/deepfm.hpp>
 #include <inlay/model/mlp.hpp>
+#include <inlay/model/restride.hpp>
 
 #include <doctest/doctest.h>
 
@@ -119,7 +119,7 @@ TEST_CASE("restride copies vectors and touches nothing beyond the last one") {
       for (std::size_t at = 0; at < from.size(); ++at) {
         from[at] = static_cast<float>(at);
       }
-      inlay::detail::restride(from.data(), width + 1, to.data(), width, width, count);
+      inlay::restride(from.data(), width + 1, to.data(), width, width, count);
       bool right = true;
       for (std::size_t at = 0; at < to.size(); ++at) {
         right = right && to[at] == static_cast<float>(at / width * (width + 1) + at % width);

@@ -46,7 +46,7 @@ std::string sentence_of(Call const& call) {
 /// A right network but for one gradient.
 struct wrong_network : logistic_regression {
   using logistic_regression::backward;
-  using logistic_regression::logistic_regression;
+  using logistic_regression::tiled_network;
 
   [[nodiscard]] matrix_view<float const> backward(span<float const> gradients, workspace& w) const {
     auto const right = logistic_regression::backward(gradients, w);

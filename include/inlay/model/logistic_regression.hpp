@@ -1,12 +1,11 @@
 #pragma once
 
-#include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/views.hpp>
-#include <inlay/model/aligned_matrix.hpp>
 #include <inlay/model/linear_unit.hpp>
 #include <inlay/model/network.hpp>
 #include <inlay/model/tensors.hpp>
+#include <inlay/model/tiled_network.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,108 +13,77 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Logistic regression over embeddings of width 1: logit = bias + sum of a row's pooled columns +
-/// dense w.
-///
-/// Tensors: bias (1, 1), then w (dense features, 1) where there are any; zero at first.
-class logistic_regression {
+/// What `logistic_regression` does to a tile of rows.
+class logistic_regression_layers {
  public:
+  static constexpr char const* name = "logistic regression";
+
   /// What a network is made of.
   struct knobs {
     std::size_t fields = 0;       ///< weights of a sample
     std::size_t dense_width = 0;  ///< dense features
   };
 
-  class workspace {
-   public:
-    [[nodiscard]] span<matrix_view<float const> const> gradients() const noexcept {
-      return gradients_.views();
-    }
+  struct tile {};     ///< Nothing is left for backward.
+  struct scratch {};  ///< Nothing is needed.
 
-   private:
-    friend class logistic_regression;
-
-    tensors gradients_;
-    buffer<float> logits_;
-    aligned_matrix pooled_gradients_;  // (rows, fields)
-    matrix_view<float const> dense_;   // the caller's, from forward to backward
-  };
-
-  /// All weights begin at zero. Throws without a field.
-  explicit logistic_regression(knobs const& chosen)
-      : knobs_(chosen), parameters_(shapes(chosen)), own_(make_workspace()) {
+  /// Throws without a field.
+  explicit logistic_regression_layers(knobs const& chosen) : knobs_(chosen) {
     expects(chosen.fields > 0, "logistic regression needs at least one field");
   }
 
-  [[nodiscard]] span<matrix_view<float> const> parameters() noexcept { return parameters_.views(); }
+  /// Columns of pooled embeddings.
+  [[nodiscard]] std::size_t pooled_width() const noexcept { return knobs_.fields; }
+  /// Dense features.
+  [[nodiscard]] std::size_t dense_width() const noexcept { return knobs_.dense_width; }
 
-  [[nodiscard]] workspace make_workspace() const {
-    workspace made;
-    made.gradients_ = tensors(parameters_.shapes());
-    return made;
-  }
-
-  [[nodiscard]] span<float const> forward(matrix_view<float const> pooled,
-                                          matrix_view<float const> dense, workspace& w) const {
-    detail::expects_columns(pooled, knobs_.fields, dense, knobs_.dense_width,
-                            "logistic regression");
-    w.dense_ = dense;
-    w.logits_.resize(pooled.rows);
-    w.pooled_gradients_.resize(pooled.rows, pooled.cols);
-    auto const bias = parameters_.values(0)[0];
-    for (std::size_t r = 0; r < pooled.rows; ++r) {
-      auto const* const row = pooled.data + r * pooled.stride;
-      w.logits_[r] = bias + detail::lane_sum(pooled.cols, [=](std::size_t c) { return row[c]; });
-    }
+  /// Of its tensors, without the bias.
+  [[nodiscard]] std::vector<tensor_shape> shapes() const {
+    std::vector<tensor_shape> all;
     if (knobs_.dense_width > 0) {
-      linear_unit::add_outputs(dense, parameters_.values(1), w.logits_.view());
-    }
-    return span<float const>(w.logits_.data(), w.logits_.size());
-  }
-
-  [[nodiscard]] matrix_view<float const> backward(span<float const> logit_gradients,
-                                                  workspace& w) const {
-    expects(logit_gradients.size() == w.logits_.size(),
-            "backward needs one gradient for each logit of the last forward");
-    auto const pooled_gradients = w.pooled_gradients_.view();
-    auto bias_gradient = 0.0F;
-    for (std::size_t r = 0; r < pooled_gradients.rows; ++r) {
-      bias_gradient += logit_gradients[r];
-      auto const row = pooled_gradients.row(r);
-      std::fill(row.begin(), row.end(), logit_gradients[r]);
-    }
-    w.gradients_.set_zero();
-    w.gradients_.values(0)[0] = bias_gradient;
-    if (knobs_.dense_width > 0) {
-      linear_unit::add_weight_gradients(w.dense_, logit_gradients, w.gradients_.values(1));
-    }
-    return pooled_gradients;
-  }
-
-  [[nodiscard]] span<float const> forward(matrix_view<float const> pooled,
-                                          matrix_view<float const> dense) {
-    return forward(pooled, dense, own_);
-  }
-  [[nodiscard]] matrix_view<float const> backward(span<float const> logit_gradients) {
-    return backward(logit_gradients, own_);
-  }
-  [[nodiscard]] span<matrix_view<float const> const> gradients() const noexcept {
-    return own_.gradients();
-  }
-
- private:
-  [[nodiscard]] static std::vector<tensor_shape> shapes(knobs const& chosen) {
-    std::vector<tensor_shape> all{{1, 1}};
-    if (chosen.dense_width > 0) {
-      all.push_back({chosen.dense_width, 1});
+      all.push_back({knobs_.dense_width, 1});
     }
     return all;
   }
 
+  /// All weights begin at zero, as they are.
+  void initialise(tensor_span<float> /*parameters*/) const noexcept {}
+
+  /// As `network_layers` asks.
+  void forward(tensor_span<float const> parameters, input_rows rows, tile& /*kept*/,
+               scratch& /*memory*/, span<float> logits) const {
+    for (std::size_t r = 0; r < logits.size(); ++r) {
+      auto const* const row = rows.pooled.row(r).data();
+      logits[r] += detail::lane_sum(rows.pooled.cols, [=](std::size_t c) { return row[c]; });
+    }
+    if (knobs_.dense_width > 0) {
+      linear_unit::add_outputs(rows.dense, values_of(parameters[0]), logits);
+    }
+  }
+
+  /// As `network_layers` asks.
+  void backward(tensor_span<float const> /*parameters*/, input_rows rows, tile const& /*kept*/,
+                span<float const> logit_gradients, tensor_span<float> parameter_gradients,
+                scratch& /*memory*/, matrix_view<float> pooled_gradients) const {
+    for (std::size_t r = 0; r < logit_gradients.size(); ++r) {
+      auto const row = pooled_gradients.row(r);
+      std::fill(row.begin(), row.end(), logit_gradients[r]);
+    }
+    if (knobs_.dense_width > 0) {
+      linear_unit::add_weight_gradients(rows.dense, logit_gradients,
+                                        values_of(parameter_gradients[0]));
+    }
+  }
+
+ private:
   knobs knobs_;
-  tensors parameters_;
-  workspace own_;
 };
+
+/// Logistic regression over embeddings of width 1: logit = bias + sum of a row's pooled columns +
+/// dense w.
+///
+/// Tensors: bias (1, 1), then w (dense features, 1) where there are any; zero at first.
+using logistic_regression = tiled_network<logistic_regression_layers>;
 static_assert(network<logistic_regression>);
 
 }  // namespace inlay::inline INLAY_ABI

@@ -23,9 +23,6 @@ namespace inlay::inline INLAY_ABI {
 /// b (1, outputs)) and passes them in, so that all blocks of a network share one piece of memory.
 class mlp {
  public:
-  /// Tensors, in the order that the class names.
-  using tensor_span = span<matrix_view<float const> const>;
-
   /// What `forward` leaves for `backward`: a matrix for each layer.
   class activations {
    private:
@@ -71,7 +68,7 @@ class mlp {
 
   /// Weights of mean 0 and variance 2 / inputs (He et al. 2015: ReLU halves the variance), biases
   /// zero.
-  void initialise(span<matrix_view<float> const> parameters, std::uint64_t seed) const {
+  void initialise(tensor_span<float> parameters, std::uint64_t seed) const {
     for (std::size_t layer = 0; layer < layers(); ++layer) {
       auto const weights = parameters[2 * layer];
       auto const scale =
@@ -86,7 +83,7 @@ class mlp {
   }
 
   /// (rows, input width) → (rows, output width), in `kept`; without layers it is the input itself.
-  [[nodiscard]] matrix_view<float const> forward(tensor_span parameters,
+  [[nodiscard]] matrix_view<float const> forward(tensor_span<float const> parameters,
                                                  matrix_view<float const> input, activations& kept,
                                                  scratch& memory) const {
     kept.outputs_.resize(layers());
@@ -103,10 +100,12 @@ class mlp {
 
   /// Adds to the parameters' gradients; returns the input's, in `memory`. `gradient` is the
   /// output's, `input` and `kept` are those of `forward`. Without layers it returns `gradient`.
-  [[nodiscard]] matrix_view<float const> backward(
-      tensor_span parameters, matrix_view<float const> input, activations const& kept,
-      matrix_view<float const> gradient, span<matrix_view<float> const> parameter_gradients,
-      scratch& memory) const {
+  [[nodiscard]] matrix_view<float const> backward(tensor_span<float const> parameters,
+                                                  matrix_view<float const> input,
+                                                  activations const& kept,
+                                                  matrix_view<float const> gradient,
+                                                  tensor_span<float> parameter_gradients,
+                                                  scratch& memory) const {
     memory.output_gradients_.resize(layers());
     for (auto layer = layers(); layer-- > 0;) {
       memory.output_gradients_[layer].resize(input.rows, widths_[layer]);

@@ -19,6 +19,16 @@ struct tensor_shape {
   [[nodiscard]] constexpr bool operator==(tensor_shape const&) const = default;
 };
 
+/// Some of those matrices, one after the other, as blocks of a network pass them around.
+template <class T>
+using tensor_span = span<matrix_view<T> const>;
+
+/// The values of a matrix that is one of `tensors`, row after row.
+template <class T>
+[[nodiscard]] span<T> values_of(matrix_view<T> const& tensor) noexcept {
+  return {tensor.data, tensor.size()};
+}
+
 /// Matrices that belong together, a network's parameters or their gradients: zero at first, one
 /// block of memory, each matrix contiguous and from a cache line on. Views stay good when the owner
 /// moves.
@@ -50,12 +60,10 @@ class tensors {
   }
 
   /// The values of one matrix, row after row.
-  [[nodiscard]] span<float> values(std::size_t at) noexcept {
-    return {views_[at].data, views_[at].size()};
-  }
+  [[nodiscard]] span<float> values(std::size_t at) noexcept { return values_of(views_[at]); }
   /// The values of one matrix, row after row.
   [[nodiscard]] span<float const> values(std::size_t at) const noexcept {
-    return {views_[at].data, views_[at].size()};
+    return values_of(const_views_[at]);
   }
 
   /// Makes every value zero.
