@@ -14,6 +14,7 @@
 #include <inlay/engine/engine.hpp>
 #include <inlay/engine/trace.hpp>
 #include <inlay/model/deepfm.hpp>
+#include <inlay/model/dlrm.hpp>
 #include <inlay/model/logistic_regression.hpp>
 #include <inlay/optim/adagrad.hpp>
 #include <inlay/optim/adam.hpp>
@@ -36,7 +37,7 @@ using any_optimizer = inlay::one_of<inlay::adagrad, inlay::rowwise_adagrad, inla
                                     inlay::momentum, inlay::adam, inlay::ftrl>;
 using any_cache = inlay::one_of<inlay::lru, inlay::sieve>;
 using any_sums = inlay::one_of<inlay::fast_sums, inlay::fixed_sums>;
-using any_network = std::variant<inlay::logistic_regression, inlay::deepfm>;
+using any_network = std::variant<inlay::logistic_regression, inlay::deepfm, inlay::dlrm>;
 
 any_optimizer optimizer_of(train_options const& options) {
   auto chosen = any_optimizer::named(options.optimizer);
@@ -73,6 +74,14 @@ inlay::shape shape_of(train_options const& options, train_data const& data) {
 any_network network_of(train_options const& options, train_data const& data) {
   if (options.model == "lr") {
     return inlay::logistic_regression({.fields = data.fields(), .dense_width = data.dense_width()});
+  }
+  if (options.model == "dlrm") {
+    return inlay::dlrm({.fields = data.fields(),
+                        .dim = *options.dim,
+                        .dense_width = data.dense_width(),
+                        .bottom = options.bottom,
+                        .top = options.top,
+                        .seed = options.seed});
   }
   return inlay::deepfm({.fields = data.fields(),
                         .dim = *options.dim,

@@ -20,6 +20,8 @@ struct train_options {
   std::optional<std::uint64_t> rows;
   std::optional<std::size_t> dim;
   std::vector<std::size_t> hidden;
+  std::vector<std::size_t> bottom;
+  std::vector<std::size_t> top;
   std::size_t batch = 256;
   std::uint64_t epochs = 4;
   std::optional<std::uint64_t> steps;
@@ -48,6 +50,10 @@ struct train_options {
     return optimizer == "adam" ? 0.002F : 0.1F;
   }
 
+  /// A scale that suits the model on the synthetic data. DLRM has no weight of an id alone: all
+  /// that a row learns comes through products, of which small rows have but small gradients.
+  [[nodiscard]] float usual_scale() const { return model == "dlrm" ? 0.2F : 0.01F; }
+
   [[nodiscard]] bool is_file() const { return data != "synthetic"; }
 
   /// Refuses what contradicts itself and fills in what was left open.
@@ -63,6 +69,10 @@ struct train_options {
     expects(model != "deepfm" || !dim || *dim > 1,
             "--model deepfm needs --dim 2 or more: a linear weight and one factor");
     expects(hidden.empty() || model == "deepfm", "--hidden sizes the layers of --model deepfm");
+    expects((bottom.empty() && top.empty()) || model == "dlrm",
+            "--bottom and --top size the layers of --model dlrm");
+    expects(bottom.empty() || !data.starts_with("movielens:"),
+            "--bottom sizes the layers over dense features, and MovieLens has none");
     expects(!initial_accumulator || optimizer.ends_with("adagrad") || optimizer == "ftrl",
             "--initial-accumulator belongs to adagrad, rowwise_adagrad and ftrl");
     require_own_files();
@@ -73,10 +83,12 @@ struct train_options {
     rows = rows.value_or(100'000);
     dim = dim.value_or(model == "lr" ? 1 : 16);
     if (hidden.empty()) hidden = {64, 32};
+    if (bottom.empty()) bottom = {32};
+    if (top.empty()) top = {64, 32};
     cache = cache.value_or("lru");
     split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
     rate = rate.value_or(usual_rate());
-    initial_scale = initial_scale.value_or(0.01F);
+    initial_scale = initial_scale.value_or(usual_scale());
     initial_accumulator = initial_accumulator.value_or(0.01F);
   }
 
@@ -107,14 +119,21 @@ inline void describe(CLI::App& app, train_options& options) {
   app.add_option("--data", options.data,
                  "synthetic, criteo:FILE (TSV) or movielens:FILE (CSV), each plain or gzip")
       ->capture_default_str();
-  app.add_option("--model", options.model, "lr: logistic regression; deepfm")
-      ->check(CLI::IsMember({"lr", "deepfm"}))
+  app.add_option("--model", options.model, "lr: logistic regression; deepfm; dlrm")
+      ->check(CLI::IsMember({"lr", "deepfm", "dlrm"}))
       ->capture_default_str();
   app.add_option("--rows", options.rows, "rows of synthetic data [100000]")
       ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40U));
   app.add_option("--dim", options.dim, "columns of an embedding row; lr has one [16]")
       ->check(CLI::Range(1, 4096));
   app.add_option("--hidden", options.hidden, "units of each hidden layer of deepfm [64,32]")
+      ->check(CLI::Range(1, 65536))
+      ->delimiter(',');
+  app.add_option("--bottom", options.bottom,
+                 "units of each layer of dlrm at the bottom, before that of --dim units [32]")
+      ->check(CLI::Range(1, 65536))
+      ->delimiter(',');
+  app.add_option("--top", options.top, "units of each hidden layer of dlrm on top [64,32]")
       ->check(CLI::Range(1, 65536))
       ->delimiter(',');
   app.add_option("--batch", options.batch, "samples of a global batch")
@@ -145,7 +164,7 @@ inline void describe(CLI::App& app, train_options& options) {
       ->check(not_negative)
       ->capture_default_str();
   app.add_option("--initial-scale", options.initial_scale,
-                 "new rows are uniform within +- this [0.01]")
+                 "new rows are uniform within +- this [0.01; dlrm 0.2]")
       ->check(not_negative);
   app.add_option("--cache-rows", options.cache_rows,
                  "rows of the cache; 0: rows are used in the table")

@@ -1,6 +1,8 @@
 #include <inlay/core/random.hpp>
 #include <inlay/model/auc.hpp>
 #include <inlay/model/deepfm.hpp>
+#include <inlay/model/dlrm.hpp>
+#include <inlay/model/dot_interactions.hpp>
 #include <inlay/model/gemm.hpp>
 #include <inlay/model/log_loss.hpp>
 #include <inlay/model/logistic_regression.hpp>
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <ctime>
 #include <limits>
+#include <span>
 #include <vector>
 
 // What a step of a dense network costs on one core, and how much of Eigen's GEMM it reaches:
@@ -25,6 +28,9 @@ constexpr std::size_t fields = 26;
 constexpr std::size_t dim = 16;
 constexpr std::size_t dense_width = 13;
 constexpr std::array<std::size_t, 2> hidden = {128, 64};
+constexpr std::array<std::size_t, 2> bottom = {64, dim};  // DLRM's
+constexpr std::size_t vectors = fields + 1;               // that interact in DLRM
+constexpr std::size_t pairs = vectors * (vectors - 1) / 2;
 
 std::vector<float> random_values(std::size_t count, std::uint64_t seed) {
   std::vector<float> values(count);
@@ -62,22 +68,48 @@ matrix random_matrix(std::size_t rows, std::size_t cols) {
   return matrix::Random(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
 }
 
-/// The products of a DeepFM step, by Eigen's public interface alone.
+/// The products of a network's step, by Eigen's public interface alone.
 class bare_products {
  public:
-  explicit bare_products(std::size_t rows) {
-    auto inputs = fields * (dim - 1) + dense_width;
-    for (auto const outputs : hidden) {
-      layers_.push_back({random_matrix(rows, inputs), random_matrix(inputs, outputs),
-                         random_matrix(rows, outputs)});
-      flops_ += 3 * 2 * static_cast<double>(rows * inputs * outputs);
-      inputs = outputs;
+  /// Those of a DeepFM.
+  [[nodiscard]] static bare_products of_deepfm(std::size_t rows) {
+    bare_products all;
+    all.add_layers(rows, fields * (dim - 1) + dense_width, hidden);
+    return all;
+  }
+
+  /// Those of the dot products of a DLRM: for each row the square of all pairs, and back one
+  /// product with a square that is symmetric already.
+  [[nodiscard]] static bare_products of_interactions(std::size_t rows) {
+    bare_products all;
+    for (std::size_t row = 0; row < rows; ++row) {
+      all.rows_.push_back(random_matrix(vectors, dim));
+      all.row_gradients_.push_back(random_matrix(vectors, dim));
     }
+    all.square_ = random_matrix(vectors, vectors);
+    all.flops_ = 3 * 2 * static_cast<double>(rows * pairs * dim);  // each pair once, and twice back
+    return all;
+  }
+
+  /// Those of a DLRM.
+  [[nodiscard]] static bare_products of_dlrm(std::size_t rows) {
+    auto all = of_interactions(rows);
+    all.add_layers(rows, dense_width, bottom);
+    all.add_layers(rows, dim + pairs, hidden);
+    return all;
   }
 
   [[nodiscard]] double flops() const { return flops_; }
 
   void run() {
+    for (auto const& row : rows_) {
+      square_.noalias() = row * row.transpose();
+      benchmark::DoNotOptimize(square_.data());
+    }
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      row_gradients_[row].noalias() = square_ * rows_[row];
+      benchmark::DoNotOptimize(row_gradients_[row].data());
+    }
     for (auto& [x, weights, y] : layers_) {
       y.noalias() = x * weights;
       benchmark::DoNotOptimize(y.data());
@@ -108,7 +140,20 @@ class bare_products {
     matrix weights;
     matrix y;
   };
+
+  void add_layers(std::size_t rows, std::size_t inputs, std::span<std::size_t const> widths) {
+    for (auto const outputs : widths) {
+      layers_.push_back({random_matrix(rows, inputs), random_matrix(inputs, outputs),
+                         random_matrix(rows, outputs)});
+      flops_ += 3 * 2 * static_cast<double>(rows * inputs * outputs);
+      inputs = outputs;
+    }
+  }
+
   std::vector<layer> layers_;
+  std::vector<matrix> rows_;  // (vectors, dim)
+  std::vector<matrix> row_gradients_;
+  matrix square_;  // (vectors, vectors)
   double flops_ = 0;
 };
 
@@ -119,15 +164,26 @@ void report(benchmark::State& state, std::size_t rows, double flops, double bare
   state.counters["ratio"] = benchmark::Counter(steps * flops / bare, benchmark::Counter::kIsRate);
 }
 
-void deepfm_step(benchmark::State& state) {
+inlay::deepfm deepfm() {
+  return inlay::deepfm({.fields = fields,
+                        .dim = dim,
+                        .dense_width = dense_width,
+                        .hidden = {hidden.begin(), hidden.end()}});
+}
+
+inlay::dlrm dlrm() {
+  return inlay::dlrm({.fields = fields,
+                      .dim = dim,
+                      .dense_width = dense_width,
+                      .bottom = {bottom.begin(), bottom.end() - 1},
+                      .top = {hidden.begin(), hidden.end()}});
+}
+
+template <class Network>
+void step(benchmark::State& state, Network network, bare_products bare) {
   auto const rows = static_cast<std::size_t>(state.range(0));
-  bare_products bare(rows);
   auto const bare_rate = bare.flops_per_second();
   batch const data(rows, fields * dim);
-  inlay::deepfm network({.fields = fields,
-                         .dim = dim,
-                         .dense_width = dense_width,
-                         .hidden = {hidden.begin(), hidden.end()}});
   inlay::log_loss loss;
   for (auto _ : state) {
     auto const logits = network.forward(data.pooled_view, data.dense_view);
@@ -138,17 +194,57 @@ void deepfm_step(benchmark::State& state) {
   report(state, rows, bare.flops(), bare_rate);
 }
 
-void deepfm_forward(benchmark::State& state) {
+void deepfm_step(benchmark::State& state) {
+  step(state, deepfm(), bare_products::of_deepfm(static_cast<std::size_t>(state.range(0))));
+}
+
+void dlrm_step(benchmark::State& state) {
+  step(state, dlrm(), bare_products::of_dlrm(static_cast<std::size_t>(state.range(0))));
+}
+
+template <class Network>
+void forward(benchmark::State& state, Network network, bare_products bare) {
   auto const rows = static_cast<std::size_t>(state.range(0));
-  bare_products bare(rows);
   auto const bare_rate = bare.flops_per_second();
   batch const data(rows, fields * dim);
-  inlay::deepfm network({.fields = fields, .dim = dim, .dense_width = dense_width});
   for (auto _ : state) {
     auto const logits = network.forward(data.pooled_view, data.dense_view);
     benchmark::DoNotOptimize(logits.data());
   }
   report(state, rows, bare.flops() / 3, bare_rate);
+}
+
+void deepfm_forward(benchmark::State& state) {
+  forward(state, deepfm(), bare_products::of_deepfm(static_cast<std::size_t>(state.range(0))));
+}
+
+void dlrm_forward(benchmark::State& state) {
+  forward(state, dlrm(), bare_products::of_dlrm(static_cast<std::size_t>(state.range(0))));
+}
+
+void dot_interactions(benchmark::State& state) {
+  auto const rows = static_cast<std::size_t>(state.range(0));
+  auto bare = bare_products::of_interactions(rows);
+  auto const bare_rate = bare.flops_per_second();
+  batch const data(rows, fields * dim);
+  auto const made = random_values(rows * dim, 5);
+  inlay::dot_interactions const block(vectors, dim);
+  inlay::dot_interactions::scratch memory;
+  inlay::aligned_matrix products(rows, pairs);
+  inlay::aligned_matrix gradients(rows, fields * dim);
+  std::vector<float> made_gradients(dim);
+  for (auto _ : state) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      block.forward(data.pooled_view.row(row), {made.data() + row * dim, dim}, memory,
+                    products.view().row(row));
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      block.backward(data.pooled_view.row(row), {made.data() + row * dim, dim},
+                     products.view().row(row), memory, gradients.view().row(row), made_gradients);
+    }
+    benchmark::DoNotOptimize(gradients.view().data);
+  }
+  report(state, rows, bare.flops(), bare_rate);
 }
 
 void logistic_regression_step(benchmark::State& state) {
@@ -197,6 +293,13 @@ BENCHMARK(deepfm_step)
     ->RangeMultiplier(2)
     ->Range(128, 8192);
 BENCHMARK(deepfm_forward)->Name("model/deepfm/forward")->ArgName("rows")->Arg(128)->Arg(1024);
+BENCHMARK(dlrm_step)
+    ->Name("model/dlrm/step")
+    ->ArgName("rows")
+    ->RangeMultiplier(8)
+    ->Range(128, 8192);
+BENCHMARK(dlrm_forward)->Name("model/dlrm/forward")->ArgName("rows")->Arg(128)->Arg(1024);
+BENCHMARK(dot_interactions)->Name("model/dot_interactions/step")->ArgName("rows")->Arg(128);
 BENCHMARK(logistic_regression_step)
     ->Name("model/logistic_regression/step")
     ->ArgName("rows")
