@@ -46,7 +46,7 @@ void update(benchmark::State& state, Rule const& rule, std::size_t dim) {
   std::vector<float> const gradient(dim, 1e-3F);
   for (auto _ : state) {
     for (std::size_t i = 0; i + inlay::row_block::most <= rows;) {
-      inlay::row_block block(dim);
+      inlay::row_block block(dim, rule.state_floats(dim));
       for (; block.size < inlay::row_block::most; ++i) {
         auto* const row = table.data() + (i * 7919 % rows) * floats;
         block.add(row, row + dim, gradient.data(), 1.0F);

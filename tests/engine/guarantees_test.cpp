@@ -200,6 +200,33 @@ TEST_CASE("engine: after the end of a stream the next one begins at its first sa
                        error);
 }
 
+TEST_CASE("engine: a gradient written where it belongs is as good as one that is copied") {
+  auto const shape = toy::mixed_shape();
+  auto const batches = toy::some_batches(4, 300, 77);
+  auto const trained = [&](bool in_place) {
+    inlay::engine trainer{shape, inlay::parts{.exec = host_exec(2), .sums = inlay::fixed_sums{}}};
+    for (auto const& content : batches) {
+      auto step = trainer.begin(content.view());
+      for (auto chunk : step.chunks()) {
+        auto const pooled = chunk.pooled();
+        std::vector<float> own(pooled.rows * pooled.cols);
+        auto const into = in_place
+                              ? chunk.pooled_gradient()
+                              : inlay::matrix_view<float>(own.data(), pooled.rows, pooled.cols);
+        for (std::size_t row = 0; row < pooled.rows; ++row) {
+          for (std::size_t col = 0; col < pooled.cols; ++col) {
+            into.row(row)[col] = chunk.labels().weights[row] * (pooled.row(row)[col] + 0.5F);
+          }
+        }
+        chunk.backward(into);
+      }
+      trainer.finish(std::move(step));
+    }
+    return toy::rows_of(trainer);
+  };
+  CHECK(trained(true) == trained(false));
+}
+
 TEST_CASE("engine: a loss that forgets the weights of padding rows is found") {
   inlay::engine trainer{plain_shape(), parts{.sums = fixed_sums{}}};
   auto step = trainer.begin(counted_batch(3));

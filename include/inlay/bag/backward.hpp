@@ -1,12 +1,14 @@
 #pragma once
 
 #include <inlay/bag/bag_list.hpp>
-#include <inlay/core/buffer.hpp>
+#include <inlay/core/prefetch.hpp>
+#include <inlay/core/row_math.hpp>
 #include <inlay/core/sums.hpp>
 #include <inlay/vsid/id_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -23,29 +25,61 @@ class row_gradients {
                 std::size_t dim, tree_sum& sums)
       : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(sums) {}
 
-  /// The gradient of unique row v, valid until the next call. // (dim)
-  [[nodiscard]] INLAY_COMPILED_ONCE float* operator()(std::size_t v) {
-    sums_.clear();
-    std::size_t chunk = 0;
-    float* into = nullptr;
-    for (auto const i : plan_.occurrences_of(v)) {
-      // Occurrences ascend, and so do the chunks they lie in.
-      if (into == nullptr || i >= bags_.chunk_ends[chunk]) {
-        chunk = chunk_of(i, chunk);
-        into = sums_.open(static_cast<std::uint32_t>(chunk));
-      }
-      auto const* const from = pooled_gradient_ + bags_.places[i];
-      if (bags_.factors.empty()) {
-        add(into, from, dim_);
-      } else {
-        add(into, from, bags_.factors[i], dim_);
-      }
+  /// into = the gradient of unique row v. // (dim)
+  INLAY_COMPILED_ONCE void operator()(std::size_t v, float* into) {
+    auto const first = std::size_t{plan_.offsets[v]};
+    auto const last = std::size_t{plan_.offsets[v + 1]};
+    fetch_ahead(first, last);
+    // Occurrences ascend, and so do the chunks they lie in.
+    auto const chunk = chunk_of(plan_.occurrences[first], 0);
+    if (plan_.occurrences[last - 1] < bags_.chunk_ends[chunk]) {
+      sum(first, last, into);
+    } else {
+      sum_chunks(first, last, chunk, into);
     }
-    return sums_.total();
   }
 
  private:
+  /// Rows are visited in order as a rule, so what follows in the list is needed next.
+  void fetch_ahead(std::size_t first, std::size_t last) const noexcept {
+    constexpr std::size_t ahead = 16;
+    auto const end = std::min(last + ahead, plan_.occurrences.size());
+    for (auto i = first + ahead; i < end; ++i) {
+      prefetch_lines(gradient_of(i), dim_ * sizeof(float));
+    }
+  }
+
+  [[nodiscard]] float const* gradient_of(std::size_t i) const noexcept {
+    return pooled_gradient_ + bags_.places[plan_.occurrences[i]];
+  }
+
+  /// into = the sum over a part of the list of occurrences.
+  void sum(std::size_t first, std::size_t last, float* into) const noexcept {
+    auto const row_of = [&](std::size_t i) { return gradient_of(first + i); };
+    if (bags_.factors.empty()) {
+      sum_rows(into, dim_, last - first, row_of);
+    } else {
+      sum_rows(into, dim_, last - first, row_of,
+               [&](std::size_t i) { return bags_.factors[plan_.occurrences[first + i]]; });
+    }
+  }
+
+  void sum_chunks(std::size_t first, std::size_t last, std::size_t chunk, float* into) {
+    sums_.clear();
+    while (first < last) {
+      chunk = chunk_of(plan_.occurrences[first], chunk);
+      auto end = first + 1;
+      while (end < last && plan_.occurrences[end] < bags_.chunk_ends[chunk]) {
+        ++end;
+      }
+      sum(first, end, sums_.open(static_cast<std::uint32_t>(chunk)));
+      first = end;
+    }
+    std::copy_n(sums_.total(), dim_, into);
+  }
+
   [[nodiscard]] std::size_t chunk_of(std::uint32_t occurrence, std::size_t from) const noexcept {
+    if (occurrence < bags_.chunk_ends[from]) return from;
     return static_cast<std::size_t>(
         std::upper_bound(bags_.chunk_ends.begin() + from, bags_.chunk_ends.end(), occurrence) -
         bags_.chunk_ends.begin());

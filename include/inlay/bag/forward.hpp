@@ -2,6 +2,7 @@
 
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/core/host_exec.hpp>
+#include <inlay/core/prefetch.hpp>
 #include <inlay/core/row_math.hpp>
 
 #include <algorithm>
@@ -15,21 +16,25 @@ namespace inlay::inline INLAY_ABI {
 inline void pool_bags(host_exec const& exec, bag_list const& bags,
                       span<virtual_id const> virtual_ids, span<float const* const> rows,
                       std::size_t dim, float* pooled) {
-  constexpr std::size_t ahead = 8;  // rows on their way from memory while one is added
-  auto const count = virtual_ids.size();
-  exec.for_pieces(bags.size(), 1024, [&](std::size_t first_bag, std::size_t last_bag) {
-    for (auto bag = first_bag; bag < last_bag; ++bag) {
-      auto* const into = pooled + bags.bag_places[bag];
-      std::fill_n(into, dim, 0.0F);
-      for (auto i = std::size_t{bags.offsets[bag]}; i < bags.offsets[bag + 1]; ++i) {
-        if (i + ahead < count) __builtin_prefetch(rows[virtual_ids[i + ahead]]);
-        auto const* const row = rows[virtual_ids[i]];
-        if (bags.factors.empty()) {
-          add(into, row, dim);
-        } else {
-          add(into, row, bags.factors[i], dim);
-        }
-      }
+  constexpr std::size_t ids_ahead = 16;  // whose rows are on their way from memory
+  auto const pool = [&](std::size_t bag) {
+    auto const first = std::size_t{bags.offsets[bag]};
+    auto const last = std::size_t{bags.offsets[bag + 1]};
+    for (auto i = first + ids_ahead; i < std::min(last + ids_ahead, virtual_ids.size()); ++i) {
+      prefetch_lines(rows[virtual_ids[i]], dim * sizeof(float));
+    }
+    auto* const into = pooled + bags.bag_places[bag];
+    auto const row_of = [&](std::size_t i) { return rows[virtual_ids[first + i]]; };
+    if (bags.factors.empty()) {
+      sum_rows(into, dim, last - first, row_of);
+    } else {
+      sum_rows(into, dim, last - first, row_of,
+               [&](std::size_t i) { return bags.factors[first + i]; });
+    }
+  };
+  exec.for_pieces(bags.size(), 1024, [&](std::size_t first, std::size_t last) {
+    for (auto bag = first; bag < last; ++bag) {
+      pool(bag);
     }
   });
 }

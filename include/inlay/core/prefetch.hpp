@@ -16,12 +16,14 @@ INLAY_HD inline void prefetch_line([[maybe_unused]] void const* at) noexcept {
 #endif
 }
 
-/// Asks for all cache lines of `bytes` from `first` on.
+/// Asks for all cache lines of `bytes` from `first` on, at least one.
 INLAY_HD inline void prefetch_lines(void const* first, std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
-  for (std::size_t at = 0; at < bytes; at += line) {
-    prefetch_line(static_cast<char const*>(first) + at);
+  auto const* const begin = static_cast<char const*>(first);
+  for (std::size_t at = 0; at + 1 < bytes; at += line) {
+    prefetch_line(begin + at);
   }
+  prefetch_line(begin + bytes - 1);  // what does not begin on a line ends on one more
 }
 
 /// Calls visit(i) for every i of [0, count) in order, and ahead(i) `Distance` visits before: a loop

@@ -33,6 +33,71 @@ INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
   }
 }
 
+namespace detail {
+
+/// Some columns of `sum_rows`, in registers.
+template <std::size_t Columns, class RowOf>
+INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
+                                 RowOf const& row_of) noexcept {
+  float sums[Columns];
+  auto const* row = row_of(0) + first;
+  for (std::size_t c = 0; c < Columns; ++c) {
+    sums[c] = row[c];
+  }
+  for (std::size_t i = 1; i < count; ++i) {
+    row = row_of(i) + first;
+    for (std::size_t c = 0; c < Columns; ++c) {
+      sums[c] += row[c];
+    }
+  }
+  for (std::size_t c = 0; c < Columns; ++c) {
+    into[first + c] = sums[c];
+  }
+}
+
+/// The same with factors.
+template <std::size_t Columns, class RowOf, class FactorOf>
+INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
+                                 RowOf const& row_of, FactorOf const& factor_of) noexcept {
+  float sums[Columns] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    auto const* const row = row_of(i) + first;
+    auto const factor = factor_of(i);
+    for (std::size_t c = 0; c < Columns; ++c) {
+      sums[c] += factor * row[c];
+    }
+  }
+  for (std::size_t c = 0; c < Columns; ++c) {
+    into[first + c] = sums[c];
+  }
+}
+
+}  // namespace detail
+
+/// into = Σ row_of(i), or Σ factor_of(i) · row_of(i), over i of [0, count), in that order; zero of
+/// none. The sum stays in registers, a few columns at a time, and is written once. // (dim)
+template <class RowOf, class... FactorOf>
+INLAY_HD inline void sum_rows(float* into, std::size_t dim, std::size_t count, RowOf const& row_of,
+                              FactorOf const&... factor_of) noexcept {
+  std::size_t column = 0;
+  if (count == 0) {
+    for (; column < dim; ++column) {
+      into[column] = 0.0F;
+    }
+    return;
+  }
+  for (; column + 16 <= dim; column += 16) {
+    detail::sum_columns<16>(into, column, count, row_of, factor_of...);
+  }
+  if (column + 8 <= dim) {
+    detail::sum_columns<8>(into, column, count, row_of, factor_of...);
+    column += 8;
+  }
+  for (; column < dim; ++column) {
+    detail::sum_columns<1>(into, column, count, row_of, factor_of...);
+  }
+}
+
 /// Sum of squares in an order that suits vectors of any length up to 16: column i goes to partial
 /// sum i mod 16, and the partial sums are added as a tree. // (dim)
 [[nodiscard]] INLAY_HD inline float sum_of_squares(float const* row, std::size_t dim) noexcept {

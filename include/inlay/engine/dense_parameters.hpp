@@ -140,7 +140,7 @@ class dense_parameters {
                            float const* sums, update_context const& context) {
     auto const cols = each.values.cols;
     while (first < last) {
-      row_block block(cols);
+      row_block block(cols, rule.state_floats(cols));
       for (; first < last && block.size < row_block::most; ++first) {
         block.add(each.values.row(first).data(), each.state.data() + first * each.state_floats,
                   sums + first * cols, context.rate_factor);

@@ -130,7 +130,8 @@ class row_group {
       row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
                                      work.memory[worker].sums);
       for (auto v = first; v < last; ++v) {
-        if (!all_finite(gradient_of(v), dim_)) note_lowest(broken, v);
+        gradient_of(v, work.memory[worker].gradients.data());
+        if (!all_finite(work.memory[worker].gradients.data(), dim_)) note_lowest(broken, v);
       }
     });
     if (broken < rows) {
@@ -144,18 +145,19 @@ class row_group {
   template <class Rule>
   void update(host_exec const& exec, Rule const& rule, work_type& work,
               float const* pooled_gradient, float factor, update_context const& context) const {
+    auto const state = rule.state_floats(dim_);
     auto const piece = [&](std::size_t first, std::size_t last, std::size_t worker) {
       auto& memory = work.memory[worker];
       row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_, memory.sums);
       for (auto v = first; v < last;) {
-        row_block block(dim_);
+        row_block block(dim_, state);
         for (; v < last && block.size < row_block::most; ++v) {
           auto* const gradient = memory.gradients.data() + block.size * dim_;
-          std::copy_n(gradient_of(v), dim_, gradient);
-          scale(gradient, factor, dim_);
           auto const table = index(keys_type::table(work.plan.unique[v]));
           block.add(work.refs.weights[v], work.refs.state[v], gradient,
                     context.rate_factor * rate_factors_[table]);
+          gradient_of(v, gradient);
+          scale(gradient, factor, dim_);
         }
         update_rows(rule, block, context.step);
       }

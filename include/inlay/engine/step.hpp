@@ -43,6 +43,12 @@ class chunk {
             weights.empty() ? weights : weights.subspan(first, last - first)};
   }
 
+  /// Memory of the step where a network may write the gradient that it hands to `backward`, which
+  /// then copies nothing. Its values are unspecified before. // as pooled()
+  [[nodiscard]] matrix_view<float> pooled_gradient() const noexcept {
+    return {work_->pooled_gradient.data() + range().first * work_->stride, rows(), work_->stride};
+  }
+
   /// Takes the gradient of the loss, summed over rows, by the pooled embeddings; and that of the
   /// attached parameters from where they were attached. Throws if one is not finite; nothing of the
   /// step has been applied then. // pooled_gradient as pooled()

@@ -68,9 +68,9 @@ struct step_work {
   /// What `keep` answers when all is well.
   static constexpr std::size_t all_finite = ~std::size_t{0};
 
-  /// Copies the gradient of a chunk's pooled rows. Answers the place, in floats, of the first value
-  /// that is not finite, if there is one. Throws if the shape is wrong, or a padding row has a
-  /// gradient.
+  /// Copies the gradient of a chunk's pooled rows, unless it was written where it belongs. Answers
+  /// the place, in floats, of the first value that is not finite, if there is one. Throws if the
+  /// shape is wrong, or a padding row has a gradient.
   [[nodiscard]] std::size_t keep(std::size_t chunk, matrix_view<float const> gradient) {
     auto const [first, last] = rows_of(chunk);
     if (gradient.rows != last - first || gradient.cols != stride || gradient.data == nullptr) {
@@ -82,7 +82,8 @@ struct step_work {
     greatest[chunk] = 0.0F;
     for (auto row = first; row < last; ++row) {
       auto* const into = pooled_gradient.data() + row * stride;
-      std::copy_n(gradient.row(row - first).data(), stride, into);
+      auto const* const from = gradient.row(row - first).data();
+      if (from != into) std::copy_n(from, stride, into);
       auto const size = greatest_magnitude(into, stride);
       expects(row < rows || size == 0.0F,
               "a padding row has a gradient: weigh the loss by chunk.labels().weights");

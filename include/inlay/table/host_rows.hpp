@@ -26,7 +26,7 @@ class host_rows {
   using key = typename Keys::key;
 
   /// An empty table whose rows begin as `maker` says, in slabs of so many bytes.
-  explicit host_rows(new_row<Keys, Init> maker, std::size_t slab_bytes = huge_page)
+  explicit host_rows(new_row<Keys, Init> maker, std::size_t slab_bytes = usual_slab_bytes)
       : maker_(std::move(maker)), slabs_(maker_.layout().floats(), slab_bytes) {}
 
   /// What a row holds.

@@ -11,7 +11,7 @@ namespace inlay::inline INLAY_ABI {
 struct host_table {
   static constexpr char const* name = "host";
 
-  std::size_t slab_bytes = huge_page;  ///< memory taken at a time
+  std::size_t slab_bytes = usual_slab_bytes;  ///< memory taken at a time, at most
 
   /// Rows in host memory.
   template <key_packing Keys, initialiser Init>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/huge_pages.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,11 @@
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
+
+/// Memory that a table takes at a time, at most: a few huge pages, so that a slab, which holds a
+/// power of two of rows and is half of that at worst, is made of such pages. Rows in small pages
+/// cost more to translate than to read.
+inline constexpr std::size_t usual_slab_bytes = 4 * huge_page;
 
 /// Numbered rows of one size in slabs of memory. A row never moves, so its address is its name: a
 /// cache keeps it for the way back, and growing copies nothing. The last slab is the only slack.

@@ -75,17 +75,17 @@ struct pooled_case {
     pooled_gradient = normal_floats(view.rows * stride, seed + 2);
     tree_sum sums(dim);
     row_gradients<narrow::key> gradient_of(bags, plan, pooled_gradient.data(), dim, sums);
+    gradients.resize(plan.size() * dim);
     for (std::size_t v = 0; v < plan.size(); ++v) {
-      auto const* const gradient = gradient_of(v);
-      gradients.insert(gradients.end(), gradient, gradient + dim);
+      gradient_of(v, gradients.data() + v * dim);
     }
   }
 
-  /// Calls visit(field, row, first id, behind last id, factor): every bag, in the order of a batch.
+  /// Calls visit(field, row, first id, behind last id, factor): every bag, row by row.
   template <class Visit>
   void for_each_bag(Visit&& each) const {
-    for (std::size_t f = 0; f < fields.size(); ++f) {
-      for (std::size_t row = 0; row < view.rows; ++row) {
+    for (std::size_t row = 0; row < view.rows; ++row) {
+      for (std::size_t f = 0; f < fields.size(); ++f) {
         auto const first = view.offsets[view.bag(f, row)];
         auto const last = view.offsets[view.bag(f, row) + 1];
         auto weight_sum = 0.0F;
