@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-// touch: a policy alone, told of hits on Zipf slots and asked for a victim once in ten. plan: whole
-// steps of 8,192 ids through a cache, with fetch and write-back; items are distinct rows,
+// touch: a policy alone, told of hits on Zipf slots and asked for a victim once in ten. bring:
+// whole steps of 8,192 ids through a cache, with fetch and write-back; items are distinct rows,
 // `hit_rate` counts those. One core.
 
 namespace {
@@ -74,7 +74,7 @@ std::vector<planned> some_steps() {
 }
 
 template <class Policy>
-void plan(benchmark::State& state) {
+void bring(benchmark::State& state) {
   auto const steps = some_steps();
   inlay::host_exec const exec(1);
   inlay::cached_rows<Policy, store> rows(
@@ -104,5 +104,5 @@ void plan(benchmark::State& state) {
 
 BENCHMARK(touch<inlay::lru>)->Name("cache/touch/lru")->ArgName("slots")->Arg(4096)->Arg(65'536);
 BENCHMARK(touch<inlay::sieve>)->Name("cache/touch/sieve")->ArgName("slots")->Arg(4096)->Arg(65'536);
-BENCHMARK(plan<inlay::lru>)->Name("cache/plan/lru")->ArgName("rows")->Arg(8192)->Arg(65'536);
-BENCHMARK(plan<inlay::sieve>)->Name("cache/plan/sieve")->ArgName("rows")->Arg(8192)->Arg(65'536);
+BENCHMARK(bring<inlay::lru>)->Name("cache/bring/lru")->ArgName("rows")->Arg(8192)->Arg(65'536);
+BENCHMARK(bring<inlay::sieve>)->Name("cache/bring/sieve")->ArgName("rows")->Arg(8192)->Arg(65'536);

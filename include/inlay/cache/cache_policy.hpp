@@ -55,6 +55,10 @@ concept policy_choice =
 
 /// Decides which row leaves a full cache. A plain struct with const members; the cache that owns
 /// the states calls it, the simulator and the device too. Laws: testing/cache_policy_laws.hpp.
+///
+/// A policy may have one member more, `prepare_hit(span<slot_state const>, way_id)`: it is called a
+/// few hits before `on_hit`, and asks for the memory that `on_hit` will touch beside the slot's own
+/// state (`prefetch_line`), such as neighbours in a list. It changes nothing.
 template <class T>
 concept cache_policy = policy_state<T> && policy_events<T> && policy_choice<T>;
 

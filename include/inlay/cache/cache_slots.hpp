@@ -63,13 +63,8 @@ class cache_slots {
       index_.find_each(keys.subspan(first, last - first),
                        [&](std::size_t i, std::uint32_t slot) { slots[first + i] = slot; });
     });
-    missed_.resize(keys.size());
-    std::size_t misses = 0;
-    for (std::size_t u = 0; u < keys.size(); ++u) {
-      missed_[misses] = static_cast<std::uint32_t>(u);
-      misses += slots[u] == absent ? 1U : 0U;
-    }
-    missed_.resize(misses);
+    sort_out(slots);
+    auto const misses = missed_.size();
     missed_keys_.resize(misses);
     for (std::size_t m = 0; m < misses; ++m) {
       missed_keys_[m] = keys[missed_[m]];
@@ -130,25 +125,33 @@ class cache_slots {
     return count;
   }
 
+  /// Lists hits and misses; which is which can't be foretold, so both are written.
+  void sort_out(span<slot_id const> slots) {
+    hits_.resize(slots.size());
+    missed_.resize(slots.size());
+    std::size_t hits = 0;
+    std::size_t misses = 0;
+    for (std::size_t u = 0; u < slots.size(); ++u) {
+      hits_[hits] = missed_[misses] = static_cast<std::uint32_t>(u);
+      auto const is_missed = slots[u] == absent ? 1U : 0U;
+      misses += is_missed;
+      hits += 1 - is_missed;
+    }
+    hits_.resize(hits);
+    missed_.resize(misses);
+  }
+
   template <class Policy>
   void mark_hits(Policy& policy, slot_pins::set_id pins, span<Key const> keys,
                  span<std::uint32_t const> counts, step_id step, span<slot_id const> slots) {
-    constexpr std::size_t far = 32;
-    constexpr std::size_t near = 12;
-    auto const each = [&](auto const& body) {
-      return [&](std::size_t u) {
-        if (slots[u] != absent) body(u, slots[u]);
-      };
-    };
-    for (auto const slot : slots) {
-      if (slot != absent) pins_.pin(pins, slot);
-    }
+    constexpr std::size_t far = 48;   // hits before its turn, a slot's state is asked for;
+    constexpr std::size_t near = 24;  // and this many before, what the policy will touch beside it
     look_ahead<far>(
-        slots.size() + 0, each([&](std::size_t, slot_id slot) { policy.prefetch(slot); }),
-        [&](std::size_t u) {
-          if (u + near < slots.size() && slots[u + near] != absent)
-            policy.prepare_hit(slots[u + near]);
-          if (slots[u] == absent) return;
+        hits_.size(), [&](std::size_t h) { policy.prefetch(slots[hits_[h]]); },
+        [&](std::size_t h) {
+          if (h + near < hits_.size()) policy.prepare_hit(slots[hits_[h + near]]);
+          auto const u = hits_[h];
+          pins_.pin(pins, slots[u]);
           policy.on_hit(slots[u], {.hash = hash(keys[u]), .count = counts[u], .step = step});
         });
   }
@@ -211,6 +214,7 @@ class cache_slots {
   std::size_t used_ = 0;  // slots filled so far
 
   // Of the plan at hand.
+  buffer<std::uint32_t> hits_;    // (hits), places within the step's keys
   buffer<std::uint32_t> missed_;  // (misses), places within the step's keys
   buffer<Key> missed_keys_;       // (misses)
   buffer<Key> victims_;           // (misses - fresh)

@@ -33,8 +33,12 @@ void look_ahead(std::size_t count, Ahead&& ahead, Visit&& visit) {
   for (std::size_t i = 0; i < std::min(Distance, count); ++i) {
     ahead(i);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + Distance < count) ahead(i + Distance);
+  std::size_t i = 0;
+  for (; i + Distance < count; ++i) {
+    ahead(i + Distance);
+    visit(i);
+  }
+  for (; i < count; ++i) {
     visit(i);
   }
 }

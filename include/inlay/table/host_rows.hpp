@@ -44,44 +44,36 @@ class host_rows {
   /// Addresses of the rows of distinct `keys`, unknown ones created; returns how many those were.
   /// If memory runs out, or a key's table is unknown, the table is as before.
   std::size_t find_or_create(host_exec const& exec, span<key const> keys, span<float*> rows) {
-    created_.resize(keys.size());  // an upper bound, so that noting a new row can't fail
-    std::size_t made = 0;
-    auto const rows_before = slabs_.size();
-    auto const free_before = free_.size();
-    auto const take_number = [&] {
-      return made < free_before ? free_[free_before - 1 - made] : slabs_.add();
-    };
+    find(exec, keys, rows);
+    created_.clear();
+    created_keys_.clear();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (rows[i] != nullptr) continue;
+      maker_.require(keys[i]);
+      created_.push_back(static_cast<std::uint32_t>(i));
+      created_keys_.push_back(keys[i]);
+    }
+    index_.reserve(index_.size() + created_.size());
+    auto const before = slabs_.size();
     try {
-      index_.find_or_insert_each(keys, take_number,
-                                 [&](std::size_t i, std::uint32_t number, bool is_new) {
-                                   rows[i] = slabs_.row(number);
-                                   if (is_new) {
-                                     created_[made++] = static_cast<std::uint32_t>(i);
-                                     maker_.require(keys[i]);
-                                   }
-                                 });
-    } catch (...) {
-      for (std::size_t n = 0; n < made; ++n) {
-        index_.erase(keys[created_[n]]);
+      for (auto left = created_.size(); left > free_.size(); --left) {
+        slabs_.add();
       }
-      slabs_.shrink(rows_before);
+    } catch (...) {
+      slabs_.shrink(before);
       throw;
     }
-    free_.resize(free_before - std::min(made, free_before));
-    exec.for_pieces(made, 64, [&](std::size_t first, std::size_t last) {
+    number_created(rows, before);
+    exec.for_pieces(created_.size(), 64, [&](std::size_t first, std::size_t last) {
       for (auto n = first; n < last; ++n) {
         maker_.whole(keys[created_[n]], rows[created_[n]]);
       }
     });
-    return made;
+    return created_.size();
   }
 
   /// Addresses of the rows of `keys`, nullptr where there is none. Changes nothing.
-  void find(span<key const> keys, span<float const*> rows) const {
-    index_.find_each(keys, [&](std::size_t i, std::uint32_t number) {
-      rows[i] = number == key_index<key>::absent ? nullptr : slabs_.row(number);
-    });
-  }
+  void find(span<key const> keys, span<float const*> rows) const { look_up(slabs_, keys, rows); }
 
   /// Forgets a row; false when there was none. Its place goes to the next new row.
   bool erase(key row) {
@@ -102,11 +94,41 @@ class host_rows {
   }
 
  private:
+  template <class Slabs, class Row>
+  void look_up(Slabs& slabs, span<key const> keys, span<Row*> rows) const {
+    index_.find_each(keys, [&](std::size_t i, std::uint32_t number) {
+      rows[i] = number == key_index<key>::absent ? nullptr : slabs.row(number);
+    });
+  }
+
+  /// Side by side.
+  void find(host_exec const& exec, span<key const> keys, span<float*> rows) {
+    constexpr std::size_t keys_a_piece = 16384;
+    exec.for_pieces(keys.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
+      look_up(slabs_, keys.subspan(first, last - first), rows.subspan(first, last - first));
+    });
+  }
+
+  /// Puts the new keys into the index: at the places of erased rows first, then at the rows from
+  /// `next` on. Nothing here needs memory.
+  void number_created(span<float*> rows, std::size_t next) {
+    index_.find_or_insert_each(
+        std::as_const(created_keys_).view(),
+        [&] {
+          if (free_.empty()) return static_cast<std::uint32_t>(next++);
+          auto const number = free_.back();
+          free_.pop_back();
+          return number;
+        },
+        [&](std::size_t n, std::uint32_t number, bool) { rows[created_[n]] = slabs_.row(number); });
+  }
+
   new_row<Keys, Init> maker_;
   row_slabs slabs_;
   key_index<key> index_;
   std::vector<std::uint32_t> free_;  // numbers of erased rows
   buffer<std::uint32_t> created_;    // places, within the call's keys, of rows made by it
+  buffer<key> created_keys_;         // and their keys
 };
 
 static_assert(row_store<host_rows<narrow, uniform>>);

@@ -30,35 +30,38 @@ struct hash_mapper {
       return;
     }
     plan.virtual_ids.resize(keys.size());
-    number(keys, work, plan.unique, plan.virtual_ids.data());
-    count(plan.virtual_ids.view(), plan.unique.size(), plan.counts);
+    plan.unique.resize(keys.size());
+    plan.counts.resize(keys.size());
+    auto const distinct = number(keys, work.numbers, plan);
+    plan.unique.resize(distinct);
+    plan.counts.resize(distinct);
     transpose(plan);
   }
 
  private:
   static constexpr std::size_t worth_sharing = 16384;  // keys; below, waking threads is dearer
 
+  /// Fills the first part of a plan that has room for as many distinct keys as there are keys;
+  /// returns how many there are.
   template <class Key>
-  static void number(span<Key const> keys, workspace<Key>& work, buffer<Key>& unique,
-                     virtual_id* numbers) {
-    work.numbers.clear();
-    unique.clear();
-    work.numbers.find_or_insert_each(
-        keys, [&] { return static_cast<std::uint32_t>(unique.size()); },
+  static std::uint32_t number(span<Key const> keys, key_index<Key>& numbers, id_plan<Key>& plan) {
+    auto* const unique = plan.unique.data();
+    auto* const counts = plan.counts.data();
+    auto* const virtual_ids = plan.virtual_ids.data();
+    std::uint32_t distinct = 0;
+    numbers.clear();
+    numbers.find_or_insert_each(
+        keys, [&] { return distinct; },
         [&](std::size_t i, std::uint32_t number, bool is_new) {
-          numbers[i] = number;
+          virtual_ids[i] = number;
           if (is_new) {
-            unique.push_back(keys[i]);
+            unique[number] = keys[i];
+            counts[number] = 0;
+            ++distinct;
           }
+          ++counts[number];
         });
-  }
-
-  static void count(span<virtual_id const> numbers, std::size_t distinct,
-                    buffer<std::uint32_t>& counts) {
-    counts.assign(distinct, 0);
-    for (auto const number : numbers) {
-      ++counts[number];
-    }
+    return distinct;
   }
 };
 

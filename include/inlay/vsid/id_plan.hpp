@@ -3,6 +3,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/ids.hpp>
+#include <inlay/core/prefetch.hpp>
 #include <inlay/vsid/keys.hpp>
 
 #include <concepts>
@@ -43,9 +44,13 @@ void transpose(id_plan<Key>& plan) {
     plan.offsets[v + 1] = end;  // the cursor of v; it stands at the end of v when all are placed
     end += plan.counts[v];
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    plan.occurrences[plan.offsets[plan.virtual_ids[i] + 1]++] = static_cast<std::uint32_t>(i);
-  }
+  auto* const cursors = plan.offsets.data() + 1;
+  auto* const occurrences = plan.occurrences.data();
+  look_ahead<24>(
+      count, [&](std::size_t i) { prefetch_line(occurrences + cursors[plan.virtual_ids[i]]); },
+      [&](std::size_t i) {
+        occurrences[cursors[plan.virtual_ids[i]]++] = static_cast<std::uint32_t>(i);
+      });
 }
 
 template <class T, class Key>
