@@ -1,10 +1,14 @@
 #include "zipf_keys.hpp"
 
+#include <inlay/core/host_exec.hpp>
+#include <inlay/vsid/hash_mapper.hpp>
 #include <inlay/vsid/key_index.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -30,7 +34,7 @@
 // All use the same hash. `ratio` is the processor time of the best of the others over that of
 // key_index; `sum`, of the numbers found, is equal for all or the benchmark fails. Debian's
 // packages of the others: robin-map-dev, libboost1.81-dev, libabsl-dev; those that are missing are
-// left out.
+// left out. `vsid/share` has two threads beside one.
 
 namespace {
 
@@ -205,7 +209,59 @@ void run(benchmark::State& state, task what) {
 void find(benchmark::State& state) { run(state, task::find); }
 void dedup(benchmark::State& state) { run(state, task::dedup); }
 
+/// One thread beside two, turn by turn: `ratio` is the best wall time of one over that of two.
+template <class Work>
+void share(benchmark::State& state, std::size_t items, Work const& work) {
+  std::array<inlay::host_exec, 2> const execs{inlay::host_exec(1), inlay::host_exec(2)};
+  std::array<double, 2> best{1e9, 1e9};
+  for (auto _ : state) {
+    for (std::size_t e = 0; e < execs.size(); ++e) {
+      auto const start = std::chrono::steady_clock::now();
+      work(execs[e], e);
+      std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
+      best[e] = std::min(best[e], seconds.count());
+    }
+  }
+  state.counters["one_M/s"] = static_cast<double>(items) / best[0] * 1e-6;
+  state.counters["two_M/s"] = static_cast<double>(items) / best[1] * 1e-6;
+  state.counters["ratio"] = best[0] / best[1];
+}
+
+void find_shared(benchmark::State& state) {
+  ours subject;
+  subject.fill();
+  std::vector<std::uint32_t> numbers(asked);
+  share(state, asked, [&](inlay::host_exec const& exec, std::size_t) {
+    exec.for_pieces(asked, 65'536, [&](std::size_t first, std::size_t last) {
+      subject.map.find_each(
+          keys_view(asked_keys().data() + first, last - first),
+          [&](std::size_t i, std::uint32_t number) { numbers[first + i] = number; });
+    });
+  });
+}
+
+/// The whole plan, with the transpose.
+void map_shared(benchmark::State& state) {
+  auto const keys = zipf_keys(static_cast<std::size_t>(state.range(0)), 1'000'000, 1, 0.99);
+  std::array<inlay::hash_mapper::workspace<key>, 2> work;
+  std::array<inlay::id_plan<key>, 2> plans;
+  share(state, keys.size(), [&](inlay::host_exec const& exec, std::size_t e) {
+    inlay::hash_mapper{}.map(exec, keys_view(keys.data(), keys.size()), work[e], plans[e]);
+  });
+  if (!std::equal(plans[0].occurrences.begin(), plans[0].occurrences.end(),
+                  plans[1].occurrences.begin(), plans[1].occurrences.end())) {
+    state.SkipWithError("two threads do not agree with one");
+  }
+}
+
 }  // namespace
 
+BENCHMARK(find_shared)->Name("vsid/share/find/keys:10000000")->Unit(benchmark::kMillisecond);
+BENCHMARK(map_shared)
+    ->Name("vsid/share/map")
+    ->ArgName("ids")
+    ->Arg(step_ids)
+    ->Arg(8 * step_ids)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(find)->Name("vsid/find/key_index/keys:10000000")->Unit(benchmark::kMillisecond);
 BENCHMARK(dedup)->Name("vsid/dedup/key_index/ids:212992")->Unit(benchmark::kMicrosecond);

@@ -102,8 +102,8 @@
 #include <inlay/vsid/hash_mapper.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
-#include <inlay/vsid/key_partitions.hpp>
 #include <inlay/vsid/keys.hpp>
 #include <inlay/vsid/merge.hpp>
+#include <inlay/vsid/shared_numbering.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
 #include <inlay/vsid/wide.hpp>

@@ -4,6 +4,7 @@
 
 #include <inlay/core/error.hpp>
 #include <inlay/testing/mapper_laws.hpp>
+#include <inlay/vsid/shared_numbering.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
 
 #include <doctest/doctest.h>
@@ -55,21 +56,21 @@ struct forgetful {
 }  // namespace
 
 TEST_CASE("hash_mapper: many threads give the plan of one, whatever the keys") {
-  std::vector<host_exec> const execs{host_exec(2), host_exec(3), host_exec(7)};
-  std::vector<hash_mapper::workspace<narrow::key>> work(execs.size());
+  std::vector<host_exec> const execs{host_exec(1), host_exec(2), host_exec(3), host_exec(7)};
+  std::vector<inlay::shared_numbering<narrow::key>> shared(execs.size());
   hash_mapper::workspace<narrow::key> own;
   id_plan<narrow::key> one;
   id_plan<narrow::key> many;
   inlay::testing::trial with("the mapper", 3);
-  for (std::size_t round = 0; round < 12; ++round) {
-    auto const count = 16'384 + with.skewed(200'000);
+  for (std::size_t round = 0; round < 16; ++round) {
+    auto const count = round < 4 ? round : with.skewed(200'000);
     // One id again and again, all distinct, and what lies between.
-    auto const ids = round == 0 ? 1 : round == 1 ? std::size_t{1} << 40U : 1 + with.skewed(300'000);
+    auto const ids = round == 4 ? 1 : round == 5 ? std::size_t{1} << 40U : 1 + with.skewed(300'000);
     auto const keys = inlay::testing::some_keys<narrow>(with, count, 1 + with.below(4), ids);
     auto const view = span<narrow::key const>(keys.data(), keys.size());
     hash_mapper{}.map(host_exec(1), view, own, one);
     for (std::size_t e = 0; e < execs.size(); ++e) {
-      hash_mapper{}.map(execs[e], view, work[e], many);
+      shared[e].map(execs[e], view, many);
       CAPTURE(round);
       CAPTURE(execs[e].threads());
       CHECK(equal(one.unique, many.unique));
@@ -78,6 +79,27 @@ TEST_CASE("hash_mapper: many threads give the plan of one, whatever the keys") {
       CHECK(equal(one.offsets, many.offsets));
       CHECK(equal(one.occurrences, many.occurrences));
     }
+  }
+}
+
+TEST_CASE("hash_mapper: one id a million times, and a million distinct ones") {
+  constexpr std::size_t count = 1'000'000;
+  std::vector<narrow::key> same(count, narrow::pack(inlay::table_id{3}, 5));
+  std::vector<narrow::key> distinct(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    distinct[i] = narrow::pack(inlay::table_id{3}, i * 7919 % count);
+  }
+  for (std::size_t threads : {1U, 2U}) {
+    CAPTURE(threads);
+    hash_mapper::workspace<narrow::key> work;
+    id_plan<narrow::key> plan;
+    hash_mapper{}.map(host_exec(threads), {same.data(), count}, work, plan);
+    CHECK(plan.size() == 1);
+    CHECK(plan.counts[0] == count);
+    CHECK(std::is_sorted(plan.occurrences.begin(), plan.occurrences.end()));
+    hash_mapper{}.map(host_exec(threads), {distinct.data(), count}, work, plan);
+    CHECK(equal(plan.unique, distinct));
+    CHECK(equal(plan.virtual_ids, plan.occurrences));
   }
 }
 

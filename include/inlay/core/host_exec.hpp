@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,10 @@ namespace inlay::inline INLAY_ABI {
 namespace detail {
 
 /// Runs numbered tasks on the calling thread and a few helpers; one job at a time.
+///
+/// A step of training is a dozen jobs of some hundred microseconds, and to wake a sleeping thread
+/// takes fifty. So helpers watch for a while before they sleep, and a job waits for those that have
+/// joined it only: one that wakes up too late finds it closed.
 class thread_pool {
  public:
   explicit thread_pool(std::size_t threads) {
@@ -57,19 +62,13 @@ class thread_pool {
       run_alone(count, task, context, 0);
       return;
     }
-    {
-      std::lock_guard const lock(state_);
-      job_ = {task, context, count};
-      next_.store(0, std::memory_order_relaxed);
-      failed_number_ = count;
-      failure_ = nullptr;
-      busy_ = helpers_.size();
-      ++generation_;
-    }
-    start_.notify_all();
+    job_ = {task, context, count};
+    next_.store(0, std::memory_order_relaxed);
+    failed_number_ = count;
+    failure_ = nullptr;
+    open_job();
     work(0);
-    std::unique_lock lock(state_);
-    done_.wait(lock, [this] { return busy_ == 0; });
+    close_job();
     if (failure_) {
       std::rethrow_exception(std::exchange(failure_, nullptr));
     }
@@ -81,6 +80,12 @@ class thread_pool {
     void const* context = nullptr;
     std::size_t count = 0;
   };
+
+  // What `state_` holds: the number of the job above, whether it may be joined, and below how many
+  // helpers are at it.
+  static constexpr std::uint64_t one_job = std::uint64_t{1} << 32U;
+  static constexpr std::uint64_t is_open = std::uint64_t{1} << 31U;
+  static constexpr std::uint64_t joined = is_open - 1;
 
   /// As with helpers, a task that throws does not keep the others from running.
   static void run_alone(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
@@ -108,13 +113,44 @@ class thread_pool {
     return here;
   }
 
+  /// Watches for `done()`, for about as long as it takes to wake a thread; returns what it said.
+  template <class Done>
+  [[nodiscard]] static bool watch(Done const& done) noexcept {
+    for (int looks = 0; looks < 2000; ++looks) {
+      if (done()) return true;
+      pause();
+    }
+    return done();
+  }
+  static void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
+  void open_job() {
+    state_.store((state_.load() & ~(one_job - 1)) + one_job + is_open);
+    if (sleepers_.load() > 0) {
+      std::lock_guard const lock(mutex_);
+      start_.notify_all();
+    }
+  }
+
+  void close_job() {
+    state_.fetch_and(~is_open);
+    auto const all_left = [this] { return (state_.load() & joined) == 0; };
+    if (watch(all_left)) return;
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, all_left);
+  }
+
   void work(std::size_t worker) {
     auto const before = std::exchange(current(), place{this, worker});
     for (auto number = next_.fetch_add(1); number < job_.count; number = next_.fetch_add(1)) {
       try {
         job_.task(job_.context, number, worker);
       } catch (...) {
-        std::lock_guard const lock(state_);
+        std::lock_guard const lock(mutex_);
         if (number < failed_number_) {
           failed_number_ = number;
           failure_ = std::current_exception();
@@ -125,46 +161,59 @@ class thread_pool {
   }
 
   void help(std::size_t worker) {
-    std::size_t seen = 0;
+    std::uint64_t seen = 0;
+    auto const is_called = [&] { return stopping_.load() || state_.load() / one_job != seen; };
     for (;;) {
-      {
-        std::unique_lock lock(state_);
-        start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-        if (stopping_) {
-          return;
-        }
-        seen = generation_;
+      if (!watch(is_called)) {
+        std::unique_lock lock(mutex_);
+        ++sleepers_;
+        start_.wait(lock, is_called);
+        --sleepers_;
       }
-      work(worker);
-      std::lock_guard const lock(state_);
-      if (--busy_ == 0) {
-        done_.notify_one();
+      if (stopping_.load()) return;
+      auto state = state_.load();
+      while ((state & is_open) != 0) {
+        if (!state_.compare_exchange_weak(state, state + 1)) continue;
+        work(worker);
+        leave();
+        break;
       }
+      seen = state / one_job;
+    }
+  }
+
+  /// The last helper that leaves a closed job tells its owner.
+  void leave() {
+    auto const before = state_.fetch_sub(1);
+    if ((before & joined) == 1 && (before & is_open) == 0) {
+      std::lock_guard const lock(mutex_);
+      done_.notify_one();
     }
   }
 
   void stop() noexcept {
+    stopping_.store(true);
     {
-      std::lock_guard const lock(state_);
-      stopping_ = true;
+      std::lock_guard const lock(mutex_);
+      start_.notify_all();
     }
-    start_.notify_all();
     for (auto& helper : helpers_) {
       helper.join();
     }
   }
 
-  std::mutex use_;    // held by the thread whose job runs
-  std::mutex state_;  // guards all below but next_
+  std::mutex use_;  // held by the thread whose job runs
+  std::atomic<std::uint64_t> state_ = 0;
+  job job_;  // written while nobody is at it
+  std::atomic<std::size_t> next_ = 0;
+
+  std::mutex mutex_;  // for what follows
   std::condition_variable start_;
   std::condition_variable done_;
-  job job_;
-  std::atomic<std::size_t> next_ = 0;
   std::size_t failed_number_ = 0;
   std::exception_ptr failure_;
-  std::size_t busy_ = 0;
-  std::size_t generation_ = 0;
-  bool stopping_ = false;
+  std::atomic<std::size_t> sleepers_ = 0;
+  std::atomic<bool> stopping_ = false;
   std::vector<std::thread> helpers_;
 };
 

@@ -3,7 +3,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
-#include <inlay/vsid/key_partitions.hpp>
+#include <inlay/vsid/shared_numbering.hpp>
 
 #include <cstdint>
 
@@ -16,8 +16,8 @@ struct hash_mapper {
 
   template <class Key>
   struct workspace {
-    key_index<Key> numbers;     ///< of the keys seen so far
-    key_partitions<Key> parts;  ///< where threads share the work
+    key_index<Key> numbers;        ///< of the keys seen so far
+    shared_numbering<Key> shared;  ///< where threads share the work
   };
 
   /// keys (n) → plan. `work` keeps memory between steps.
@@ -25,8 +25,8 @@ struct hash_mapper {
   void map(host_exec const& exec, span<Key const> keys, workspace<Key>& work,
            id_plan<Key>& plan) const {
     expects(keys.size() < key_index<Key>::absent, "a step holds at most 2^32 - 2 ids");
-    if (exec.threads() > 1 && keys.size() >= worth_sharing) {
-      work.parts.map(exec, keys, plan);
+    if (exec.threads() > 1 && keys.size() * exec.threads() >= worth_sharing) {
+      work.shared.map(exec, keys, plan);
       return;
     }
     plan.virtual_ids.resize(keys.size());
@@ -39,7 +39,9 @@ struct hash_mapper {
   }
 
  private:
-  static constexpr std::size_t worth_sharing = 16384;  // keys; below, waking threads is dearer
+  // Keys times threads. To share takes twice the work: two threads gain by it where the keys of a
+  // step outgrow the second cache, and many threads sooner.
+  static constexpr std::size_t worth_sharing = std::size_t{1} << 20U;
 
   /// Fills the first part of a plan that has room for as many distinct keys as there are keys;
   /// returns how many there are.
