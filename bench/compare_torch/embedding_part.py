@@ -145,7 +145,7 @@ def summary(dim, threads, taken, tried, apart):
                            for (kind, optimizer), ms in tried.items()},
         "apart": apart,
         "rounds": taken,
-        "equal": all(share < 1e-4 for share in apart.values()),
+        "equal": all(share < report.ROWS_TOLERANCE for share in apart.values()),
     }
 
 
