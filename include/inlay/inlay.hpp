@@ -102,6 +102,7 @@
 #include <inlay/vsid/hash_mapper.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
+#include <inlay/vsid/key_lines.hpp>
 #include <inlay/vsid/keys.hpp>
 #include <inlay/vsid/merge.hpp>
 #include <inlay/vsid/shared_numbering.hpp>

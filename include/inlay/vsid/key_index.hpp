@@ -1,35 +1,27 @@
 #pragma once
 
-#include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
-#include <inlay/core/prefetch.hpp>
+#include <inlay/vsid/key_lines.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
 
 namespace inlay::inline INLAY_ABI {
 
 /// Key → 32-bit number, by open addressing over cache lines: the one hash table of the library.
 ///
 /// It lies under the mapper, the table and the cache. What a look-up costs is the one line that it
-/// misses, so a line is what it is made of: five narrow keys, their numbers, and how many keys that
-/// belong here had to go on to the next line. While that is none, a key that isn't in its line
-/// isn't anywhere. The batched calls hash keys ahead, ask for their lines, and only then look. Any
-/// key is legal: a line counts only if it bears the stamp of the day, and `clear` is a new day,
-/// which costs nothing. A home is hash times size, so the size need not be a power of two: a large
-/// index grows by a quarter, copying in the order of hashes, and 1/2 to 5/8 of it is taken.
+/// misses, so a line is what it is made of, see `key_line`. The batched calls hash keys ahead, ask
+/// for their lines, and only then look. A large index grows by a quarter, and 1/2 to 5/8 of it is
+/// taken. No call pays for that alone: its keys move in the order of hashes, some with every call
+/// that may insert, and a key is in the new lines if its hash is below the one where the move is.
 template <class Key>
 class key_index {
  public:
   /// What a key that is not here has for a number.
-  static constexpr std::uint32_t absent = ~std::uint32_t{0};
+  static constexpr std::uint32_t absent = key_lines<Key>::absent;
 
   /// A key's number, and whether it was given just now.
   struct found_or_new {
@@ -39,21 +31,28 @@ class key_index {
 
   /// How many keys have a number.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Bytes of all places, taken or not.
-  [[nodiscard]] std::size_t bytes() const noexcept { return lines_.capacity_bytes(); }
+  /// Bytes of all places, taken or not, and of those whose keys are still to move.
+  [[nodiscard]] std::size_t bytes() const noexcept { return lines_.bytes() + old_.bytes(); }
 
   /// The number of `key`, or `absent`.
   [[nodiscard]] std::uint32_t find(Key key) const noexcept {
-    return lines_.empty() ? absent : number_of(key, home(key));
+    if (lines_.empty()) return absent;
+    auto const bits = bits_of(key);
+    auto const& lines = holder(*this, bits);
+    return lines.number_of(key, lines.home(bits));
   }
 
   /// The number of `key`; where it has none it gets `number`. May grow the index: then nothing has
   /// changed if memory runs out.
   found_or_new find_or_insert(Key key, std::uint32_t number) {
     reserve(size_ + 1);
-    auto const at = home(key);
-    if (auto const known = number_of(key, at); known != absent) return {known, false};
-    insert(key, at, number);
+    move_on(lines_a_key);
+    auto const bits = bits_of(key);
+    auto& lines = holder(*this, bits);
+    auto const at = lines.home(bits);
+    if (auto const known = lines.number_of(key, at); known != absent) return {known, false};
+    lines.insert(key, at, number);
+    ++size_;
     return {number, true};
   }
 
@@ -66,22 +65,27 @@ class key_index {
       }
       return;
     }
-    in_flight<64>(keys, [&](std::size_t i, std::size_t at) { visit(i, number_of(keys[i], at)); });
+    in_flight<64>(*this, keys, [&](std::size_t i, auto const& lines, std::size_t at) {
+      visit(i, lines.number_of(keys[i], at));
+    });
   }
 
   /// Calls visit(i, number, is_new) for every key, in order; a key without a number gets the value
   /// of `next()`. An exception out of `next` or `visit` leaves the keys before it in the index.
   template <class Next, class Visit>
   void find_or_insert_each(span<Key const> keys, Next&& next, Visit&& visit) {
+    move_on(lines_a_call);
     for (std::size_t first = 0; first < keys.size(); first += group) {
       auto const part = keys.subspan(first, std::min(group, keys.size() - first));
       reserve(size_ + part.size());
-      in_flight<32>(part, [&](std::size_t i, std::size_t at) {
-        if (auto const known = number_of(part[i], at); known != absent) {
+      move_on(lines_a_key * part.size());
+      in_flight<32>(*this, part, [&](std::size_t i, auto& lines, std::size_t at) {
+        if (auto const known = lines.number_of(part[i], at); known != absent) {
           visit(first + i, known, false);
         } else {
           auto const number = next();
-          insert(part[i], at, number);
+          lines.insert(part[i], at, number);
+          ++size_;
           visit(first + i, number, true);
         }
       });
@@ -89,188 +93,152 @@ class key_index {
   }
 
   /// Forgets `key`; false when it was not there.
-  bool erase(Key key) noexcept { return !lines_.empty() && erase(key, home(key)); }
+  bool erase(Key key) noexcept {
+    if (lines_.empty()) return false;
+    auto const bits = bits_of(key);
+    auto& lines = holder(*this, bits);
+    return erase(key, lines, lines.home(bits));
+  }
 
   /// Forgets all of these keys.
   void erase_each(span<Key const> keys) noexcept {
     if (lines_.empty()) return;
-    in_flight<32>(keys, [&](std::size_t i, std::size_t at) { erase(keys[i], at); });
+    in_flight<32>(*this, keys,
+                  [&](std::size_t i, auto& lines, std::size_t at) { erase(keys[i], lines, at); });
   }
 
   /// Forgets all keys and keeps the memory.
   void clear() noexcept {
+    end_move();
+    lines_.clear();
     size_ = 0;
-    if (++stamp_ == 0) {
-      std::fill(lines_.begin(), lines_.end(), line{});
-      stamp_ = 1;
-    }
   }
 
   /// Makes room for `count` keys in all. On failure the index is as before.
   void reserve(std::size_t count) {
-    if (count * 8 <= lines_.size() * line::places * 5 && count < absent) {
+    if (count * 8 <= lines_.size() * places * 5 && count < absent) {
       return;
     }
     expects(count < absent, "an index numbers at most 2^32 - 2 keys");
+    move_on(old_.size());
     auto const now = lines_.size();
     auto const grown = now < large ? 2 * now : now + now / 4;
-    buffer<line> larger;
-    larger.assign(std::max({std::size_t{4}, grown, count * 8 / (5 * line::places) + 1}), line{});
-    std::swap(lines_, larger);
-    size_ = 0;
-    auto const old_stamp = std::exchange(stamp_, std::uint16_t{1});
-    for (auto const& old : larger) {
-      for (std::size_t place = 0; old.stamp == old_stamp && place < old.taken(); ++place) {
-        insert(old.keys[place], home(old.keys[place]), old.numbers[place]);
-      }
-    }
+    auto const needed = std::max(std::size_t{4}, count * 8 / (5 * places) + 1);
+    key_lines<Key> larger(std::max(grown, needed));
+    old_ = std::exchange(lines_, std::move(larger));
+    next_ = 0;
+    moved_ = 0;
+    if (now == 0) end_move();
+    if (now < large || needed > grown) move_on(now);
   }
 
   /// Calls visit(key, number) for every entry, in an order without meaning.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (auto const& one : lines_) {
-      for (std::size_t place = 0; one.stamp == stamp_ && place < one.taken(); ++place) {
-        visit(one.keys[place], one.numbers[place]);
-      }
-    }
+    lines_.for_each(visit);
+    old_.for_each([&](Key key, std::uint32_t number) {
+      if (bits_of(key) >= moved_) visit(key, number);
+    });
   }
 
  private:
+  static constexpr std::size_t places = key_line<Key>::places;
   static constexpr std::size_t group = 1024;                   // keys between two looks at the fill
-  static constexpr std::size_t large = std::size_t{1} << 14U;  // lines: it doubles below
+  static constexpr std::size_t large = std::size_t{1} << 14U;  // lines: below, it doubles at once
+  // How far a move goes. A line holds about 25/8 keys, so a move that goes eight lines a new key is
+  // over when the index has grown by a twenty-fifth, and the old lines never get crowded.
+  static constexpr std::size_t lines_a_key = 8;
+  static constexpr std::size_t lines_a_call = 4096;   // so that it ends where all keys are known
+  static constexpr std::size_t lines_at_once = 1024;  // made and filled while they are in the cache
+  static constexpr std::uint64_t all_moved = std::uint64_t{1} << 32U;
 
-  /// A cache line.
-  struct alignas(64) line {
-    static constexpr unsigned places = (64 - 4) / (sizeof(Key) + 4);
-    static constexpr unsigned one_passed_by = 8;
-    static constexpr unsigned most_passed_by = 0xffff - 7;
+  /// Of a hash the bits that say where its home is.
+  [[nodiscard]] static std::uint64_t bits_of(Key key) noexcept { return hash(key) >> 32U; }
+  [[nodiscard]] bool is_moving() const noexcept { return !old_.empty(); }
 
-    Key keys[places]{};
-    std::uint32_t numbers[places]{};
-    std::uint16_t stamp = 0;  // never a day's
-    // Below 8 the places taken, first to last; above how many keys have passed by, for want of
-    // room, on the way from their home. Too many to count are never counted down again.
-    std::uint16_t state = 0;
+  /// The lines that keys with these bits are in.
+  template <class Index>
+  [[nodiscard]] static auto& holder(Index& index, std::uint64_t bits) noexcept {
+    return bits < index.moved_ ? index.lines_ : index.old_;
+  }
 
-    [[nodiscard]] unsigned taken() const noexcept { return state % 8U; }
-    [[nodiscard]] bool was_passed_by() const noexcept { return state >= one_passed_by; }
-    void pass_by() noexcept {
-      if (state < most_passed_by) state = static_cast<std::uint16_t>(state + one_passed_by);
-    }
-    void pass_back() noexcept {
-      if (state < most_passed_by) state = static_cast<std::uint16_t>(state - one_passed_by);
-    }
+  bool erase(Key key, key_lines<Key>& lines, std::size_t home) noexcept {
+    auto const erased = lines.erase(key, home);
+    size_ -= erased ? 1U : 0U;
+    return erased;
+  }
 
-    /// The place of a key, or `places`. No branch: which of them it is can't be foretold.
-    [[nodiscard]] unsigned place_of(Key key) const noexcept {
-      return static_cast<unsigned>(
-          std::countr_zero((equal_to(key) & ((1U << taken()) - 1U)) | 1U << places));
-    }
-    /// A bit for every place that holds this key, taken or not.
-    [[nodiscard]] unsigned equal_to(Key key) const noexcept {
-#if defined(__AVX512F__)
-      if constexpr (sizeof(Key) == 8) {
-        auto const wanted = _mm512_set1_epi64(std::bit_cast<std::int64_t>(key));
-        return _mm512_cmpeq_epi64_mask(_mm512_load_si512(this), wanted);
+  /// Moves the keys of the next so many old lines, if there are any.
+  void move_on(std::size_t lines) noexcept {
+    while (is_moving() && lines > 0) {
+      auto const until = next_ + std::min({lines, lines_at_once, old_.size() - next_});
+      lines -= until - next_;
+      moved_ = until < old_.size() ? old_.first_bits(until) : all_moved;
+      lines_.make(lines_.home(moved_ - 1) + 1);
+      for (; next_ < until; ++next_) {
+        old_.for_each_near(next_, [&](Key key, std::uint32_t number) {
+          auto const bits = bits_of(key);
+          if (old_.home(bits) == next_) lines_.insert(key, lines_.home(bits), number);
+        });
       }
-#endif
-      unsigned equal = 0;
-      for (unsigned place = 0; place < places; ++place) {
-        equal |= static_cast<unsigned>(keys[place] == key) << place;
-      }
-      return equal;
-    }
-  };
-  static_assert(sizeof(line) == 64 && line::places < 8);
-
-  [[nodiscard]] std::size_t home(Key key) const noexcept {
-    return ((hash(key) >> 32U) * lines_.size()) >> 32U;
-  }
-  [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
-    return at + 1 == lines_.size() ? 0 : at + 1;
-  }
-
-  /// Where a key is.
-  struct found {
-    std::size_t at;  // its line
-    unsigned place;  // in it; `places` if the key isn't here
-  };
-
-  /// Looks for a key whose home is `at`. If no line says that nobody has passed by, all are seen.
-  [[nodiscard]] found look(Key key, std::size_t at) const noexcept {
-    for (auto left = lines_.size(); left > 0; --left) {
-      auto const& here = lines_[at];
-      if (here.stamp != stamp_) break;
-      if (auto const place = here.place_of(key); place < line::places) return {at, place};
-      if (!here.was_passed_by()) break;
-      at = after(at);
-    }
-    return {at, line::places};
-  }
-
-  /// The number of a key whose home is `at`, or `absent`.
-  [[nodiscard]] std::uint32_t number_of(Key key, std::size_t at) const noexcept {
-    auto const seen = look(key, at);
-    return seen.place < line::places ? lines_[seen.at].numbers[seen.place] : absent;
-  }
-
-  /// Adds a key that isn't here and whose home is `at`; there is room.
-  void insert(Key key, std::size_t at, std::uint32_t number) noexcept {
-    for (;; at = after(at)) {
-      auto& here = lines_[at];
-      if (here.stamp != stamp_) {
-        here.stamp = stamp_;
-        here.state = 0;
-      }
-      if (auto const place = here.taken(); place < line::places) {
-        here.keys[place] = key;
-        here.numbers[place] = number;
-        ++here.state;
-        ++size_;
-        return;
-      }
-      here.pass_by();
+      if (until == old_.size()) end_move();
     }
   }
 
-  bool erase(Key key, std::size_t home) noexcept {
-    auto const [at, place] = look(key, home);
-    if (place == line::places) return false;
-    auto& here = lines_[at];
-    auto const last = here.taken() - 1;
-    here.keys[place] = here.keys[last];
-    here.numbers[place] = here.numbers[last];
-    --here.state;
-    --size_;
-    for (; home != at; home = after(home)) {
-      lines_[home].pass_back();
-    }
-    return true;
+  void end_move() noexcept {
+    lines_.make(lines_.size());
+    old_ = {};
+    next_ = 0;
+    moved_ = all_moved;
   }
 
-  /// Calls visit(i, home of keys[i]) in order, each home's line asked for `Ahead` keys before.
-  template <std::size_t Ahead, class Visit>
-  void in_flight(span<Key const> keys, Visit&& visit) const {
-    std::size_t homes[Ahead];
-    auto const fetch = [&](std::size_t i) {
-      homes[i % Ahead] = home(keys[i]);
-      prefetch_line(lines_.data() + homes[i % Ahead]);
-    };
+  /// Calls visit(i, lines, home of keys[i] in them) in order, each home asked for `Ahead` keys
+  /// before. Without a move the lines are known at once, which a look-up notices.
+  template <std::size_t Ahead, class Index, class Visit>
+  static void in_flight(Index& index, span<Key const> keys, Visit&& visit) {
+    if (!index.is_moving()) {
+      auto& lines = index.lines_;
+      homes_ahead<Ahead>(
+          keys,
+          [&](Key key) {
+            auto const home = lines.home(bits_of(key));
+            lines.prefetch(home);
+            return home;
+          },
+          [&](std::size_t i, std::size_t home) { visit(i, lines, home); });
+      return;
+    }
+    homes_ahead<Ahead>(
+        keys,
+        [&](Key key) {
+          auto const bits = bits_of(key);
+          auto& lines = holder(index, bits);
+          lines.prefetch(lines.home(bits));
+          return std::pair(&lines, lines.home(bits));
+        },
+        [&](std::size_t i, auto const& home) { visit(i, *home.first, home.second); });
+  }
+
+  /// Calls visit(i, what home_of(keys[i]) has returned `Ahead` keys before) in order.
+  template <std::size_t Ahead, class HomeOf, class Visit>
+  static void homes_ahead(span<Key const> keys, HomeOf&& home_of, Visit&& visit) {
+    decltype(home_of(keys[0])) homes[Ahead];
     for (std::size_t i = 0; i < std::min(Ahead, keys.size()); ++i) {
-      fetch(i);
+      homes[i] = home_of(keys[i]);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      auto const at = homes[i % Ahead];
+      auto const home = homes[i % Ahead];
       if (i + Ahead < keys.size()) {
-        fetch(i + Ahead);
+        homes[i % Ahead] = home_of(keys[i + Ahead]);
       }
-      visit(i, at);
+      visit(i, home);
     }
   }
 
-  buffer<line> lines_;
-  std::uint16_t stamp_ = 1;
+  key_lines<Key> lines_;
+  key_lines<Key> old_;               // while keys move out of them
+  std::size_t next_ = 0;             // of the old lines: keys that belong there move next
+  std::uint64_t moved_ = all_moved;  // the keys of fewer bits are in `lines_`, the others in `old_`
   std::size_t size_ = 0;
 };
 
