@@ -55,7 +55,10 @@ struct pooled_batch {
 
   void backward() {
     inlay::tree_sum sums(dim);
-    inlay::row_gradients<inlay::narrow::key> gradient_of(bags, plan, pooled.data(), dim, sums);
+    gradient_places.resize(bags.places.size());
+    inlay::row_gradients<inlay::narrow::key> gradient_of(bags, plan, pooled.data(), dim,
+                                                         gradient_places.view(), sums);
+    gradient_of.open(0, plan.size());
     float sum = 0.0F;
     std::vector<float> gradient(dim);
     for (std::size_t v = 0; v < plan.size(); ++v) {
@@ -79,6 +82,7 @@ struct pooled_batch {
   inlay::batch content;
   inlay::bag_list bags;
   inlay::id_plan<inlay::narrow::key> plan;
+  inlay::buffer<std::uint32_t> gradient_places;
   std::vector<float> table;
   std::vector<float const*> places;
   std::vector<float> pooled;

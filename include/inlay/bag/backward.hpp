@@ -4,6 +4,7 @@
 #include <inlay/core/prefetch.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/sums.hpp>
+#include <inlay/core/views.hpp>
 #include <inlay/vsid/id_plan.hpp>
 
 #include <algorithm>
@@ -18,18 +19,45 @@ namespace inlay::inline INLAY_ABI {
 template <class Key>
 class row_gradients {
  public:
-  /// Of a batch's bags and plan; all of them must outlive it. `sums`: memory for rows of this
-  /// width.
+  /// Of a batch's bags and plan; all of them must outlive it. `places`: memory for as many numbers
+  /// as there are occurrences, which the threads that share the rows may share too; `sums`: memory
+  /// for rows of this width.
   // pooled_gradient (rows, stride)
   row_gradients(bag_list const& bags, id_plan<Key> const& plan, float const* pooled_gradient,
-                std::size_t dim, tree_sum& sums)
-      : bags_(bags), plan_(plan), pooled_gradient_(pooled_gradient), dim_(dim), sums_(sums) {}
+                std::size_t dim, span<std::uint32_t> places, tree_sum& sums)
+      : bags_(bags),
+        plan_(plan),
+        pooled_gradient_(pooled_gradient),
+        dim_(dim),
+        places_(places),
+        sums_(sums) {}
+
+  /// Says that unique rows first to last - 1 come next, in order.
+  void open(std::size_t first, std::size_t last) noexcept {
+    // Where the gradients of their occurrences lie: looked up beforehand, for an address that is
+    // itself on its way from memory asks for nothing ahead.
+    end_ = plan_.offsets[last];
+    look_ahead<32>(
+        end_ - plan_.offsets[first],
+        [&, begin = plan_.offsets[first]](std::size_t i) {
+          prefetch_line(bags_.places.data() + plan_.occurrences[begin + i]);
+        },
+        [&, begin = plan_.offsets[first]](std::size_t i) {
+          places_[begin + i] = bags_.places[plan_.occurrences[begin + i]];
+        });
+    for (auto i = std::size_t{plan_.offsets[first]};
+         i < std::min(plan_.offsets[first] + ahead, end_); ++i) {
+      prefetch_lines(gradient_of(i), dim_ * sizeof(float));
+    }
+  }
 
   /// into = the gradient of unique row v. // (dim)
   INLAY_COMPILED_ONCE void operator()(std::size_t v, float* into) {
     auto const first = std::size_t{plan_.offsets[v]};
     auto const last = std::size_t{plan_.offsets[v + 1]};
-    fetch_ahead(first, last);
+    for (auto i = first + ahead; i < std::min(last + ahead, end_); ++i) {
+      prefetch_lines(gradient_of(i), dim_ * sizeof(float));
+    }
     // Occurrences ascend, and so do the chunks they lie in.
     auto const chunk = chunk_of(plan_.occurrences[first], 0);
     if (plan_.occurrences[last - 1] < bags_.chunk_ends[chunk]) {
@@ -40,17 +68,10 @@ class row_gradients {
   }
 
  private:
-  /// Rows are visited in order as a rule, so what follows in the list is needed next.
-  void fetch_ahead(std::size_t first, std::size_t last) const noexcept {
-    constexpr std::size_t ahead = 16;
-    auto const end = std::min(last + ahead, plan_.occurrences.size());
-    for (auto i = first + ahead; i < end; ++i) {
-      prefetch_lines(gradient_of(i), dim_ * sizeof(float));
-    }
-  }
+  static constexpr std::size_t ahead = 16;  // gradients on their way from memory
 
   [[nodiscard]] float const* gradient_of(std::size_t i) const noexcept {
-    return pooled_gradient_ + bags_.places[plan_.occurrences[i]];
+    return pooled_gradient_ + places_[i];
   }
 
   /// into = the sum over a part of the list of occurrences.
@@ -89,7 +110,9 @@ class row_gradients {
   id_plan<Key> const& plan_;
   float const* pooled_gradient_;
   std::size_t dim_;
+  span<std::uint32_t> places_;
   tree_sum& sums_;
+  std::size_t end_ = 0;  // of the occurrences whose places are known
 };
 
 }  // namespace inlay::inline INLAY_ABI

@@ -5,6 +5,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/one_of.hpp>
+#include <inlay/core/prefetch.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/vsid/keys.hpp>
 
@@ -86,8 +87,12 @@ buffer<bag_block> cut_into_blocks(batch_view const& batch, span<bag_field<Poolin
 template <class Pooling>
 void fill_offsets(batch_view const& batch, span<bag_field<Pooling> const> fields,
                   bag_block const& block, bag_list& bags) {
+  auto const rows = block.last_row - block.first_row;
   for (std::size_t f = 0; f < fields.size(); ++f) {
     auto const* const offsets = batch.offsets.data() + batch.bag(fields[f].field, block.first_row);
+    // Of the next block: each field goes on elsewhere, too briefly for the machine to see it.
+    prefetch_lines(offsets + rows, rows * sizeof *offsets);
+    prefetch_lines(batch.ids.data() + offsets[rows], rows * sizeof(raw_id));
     for (auto row = block.first_row; row < block.last_row; ++row) {
       auto const at = row - block.first_row;
       bags.offsets[row * fields.size() + f] = offsets[at + 1] - offsets[at];

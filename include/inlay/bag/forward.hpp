@@ -16,12 +16,15 @@ namespace inlay::inline INLAY_ABI {
 inline void pool_bags(host_exec const& exec, bag_list const& bags,
                       span<virtual_id const> virtual_ids, span<float const* const> rows,
                       std::size_t dim, float* pooled) {
-  constexpr std::size_t ids_ahead = 16;  // whose rows are on their way from memory
+  constexpr std::size_t near = 16;  // ids whose rows are on their way from memory
+  constexpr std::size_t far = 48;   // ids for which it is looked up where their rows are
+  auto const count = virtual_ids.size();
   auto const pool = [&](std::size_t bag) {
     auto const first = std::size_t{bags.offsets[bag]};
     auto const last = std::size_t{bags.offsets[bag + 1]};
-    for (auto i = first + ids_ahead; i < std::min(last + ids_ahead, virtual_ids.size()); ++i) {
-      prefetch_lines(rows[virtual_ids[i]], dim * sizeof(float));
+    for (auto i = first; i < last; ++i) {
+      if (i + far < count) prefetch_line(rows.data() + virtual_ids[i + far]);
+      if (i + near < count) prefetch_lines(rows[virtual_ids[i + near]], dim * sizeof(float));
     }
     auto* const into = pooled + bags.bag_places[bag];
     auto const row_of = [&](std::size_t i) { return rows[virtual_ids[first + i]]; };

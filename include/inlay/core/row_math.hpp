@@ -55,6 +55,14 @@ INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t cou
   }
 }
 
+/// Keeps a compiler from computing products of several rows side by side before it adds them one by
+/// one: it would no longer fuse them, and a column of its own would differ from one among eight.
+INLAY_HD inline void keep_in_order([[maybe_unused]] float& sum) noexcept {
+#if defined(__x86_64__) && !INLAY_HAS_CUDA
+  asm volatile("" : "+x"(sum));
+#endif
+}
+
 /// The same with factors.
 template <std::size_t Columns, class RowOf, class FactorOf>
 INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
@@ -66,6 +74,7 @@ INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t cou
     for (std::size_t c = 0; c < Columns; ++c) {
       sums[c] += factor * row[c];
     }
+    if constexpr (Columns == 1) keep_in_order(sums[0]);
   }
   for (std::size_t c = 0; c < Columns; ++c) {
     into[first + c] = sums[c];

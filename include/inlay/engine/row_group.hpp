@@ -43,6 +43,7 @@ struct group_work {
   typename Parts::mapper_type::template workspace<key> mapping;  ///< memory of the mapper
   id_plan<key> plan;                                             ///< the distinct ones
   std::vector<gradient_memory> memory;                           ///< one for each thread
+  buffer<std::uint32_t> gradient_places;                         // (n), of occurrences
   row_refs refs;                                                 ///< and their rows
 };
 
@@ -109,6 +110,7 @@ class row_group {
     while (work.memory.size() < exec.threads()) {
       work.memory.emplace_back(dim_);
     }
+    work.gradient_places.resize(work.keys.size());
     for (auto& memory : work.memory) {
       memory.sums.reserve(work.bags.chunk_ends.size());
     }
@@ -128,7 +130,8 @@ class row_group {
     std::atomic<std::size_t> broken{rows};
     exec.for_pieces_worker(rows, 512, [&](std::size_t first, std::size_t last, std::size_t worker) {
       row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
-                                     work.memory[worker].sums);
+                                     work.gradient_places.view(), work.memory[worker].sums);
+      gradient_of.open(first, last);
       for (auto v = first; v < last; ++v) {
         gradient_of(v, work.memory[worker].gradients.data());
         if (!all_finite(work.memory[worker].gradients.data(), dim_)) note_lowest(broken, v);
@@ -148,7 +151,9 @@ class row_group {
     auto const state = rule.state_floats(dim_);
     auto const piece = [&](std::size_t first, std::size_t last, std::size_t worker) {
       auto& memory = work.memory[worker];
-      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_, memory.sums);
+      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
+                                     work.gradient_places.view(), memory.sums);
+      gradient_of.open(first, last);
       for (auto v = first; v < last;) {
         row_block block(dim_, state);
         for (; v < last && block.size < row_block::most; ++v) {

@@ -74,7 +74,10 @@ struct pooled_case {
               dim, pooled.data());
     pooled_gradient = normal_floats(view.rows * stride, seed + 2);
     tree_sum sums(dim);
-    row_gradients<narrow::key> gradient_of(bags, plan, pooled_gradient.data(), dim, sums);
+    buffer<std::uint32_t> gradient_places(bags.places.size());
+    row_gradients<narrow::key> gradient_of(bags, plan, pooled_gradient.data(), dim,
+                                           gradient_places.view(), sums);
+    gradient_of.open(0, plan.size());
     gradients.resize(plan.size() * dim);
     for (std::size_t v = 0; v < plan.size(); ++v) {
       gradient_of(v, gradients.data() + v * dim);

@@ -1,0 +1,182 @@
+#include "zipf_keys.hpp"
+
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/prefetch.hpp>
+#include <inlay/table/host_rows.hpp>
+#include <inlay/vsid/hash_mapper.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+// What a step's rows cost by the size of the table, on one core: `find_or_create` for the distinct
+// keys of 8,192 x 26 ids, Zipf 1.05 over so many rows, all of them there. No step comes twice, for
+// its rare ids would then be in a cache. Per distinct key, processor time, median of the steps:
+//   find_ns         find_or_create: the address of each row, by one line of the index
+//   plain_ns        to read one word of the same lines of an array as large as the index, nothing
+//                   else: what memory takes; `ratio` is find_ns over it
+//   small_pages_ns  the same, the array in pages of 4 KiB: what translation takes
+//   rows_ns         to read the rows, whose addresses are known
+
+namespace {
+
+using key = inlay::narrow::key;
+using store = inlay::host_rows<inlay::narrow, inlay::uniform>;
+using steps_keys = std::vector<std::vector<key>>;
+
+constexpr std::size_t dim = 16;
+constexpr std::size_t step_ids = 26 * 8192;
+constexpr std::size_t steps = 100;
+
+/// One table for all sizes: it grows from one to the next. Frequent ids come first.
+class filled_table {
+ public:
+  store& of(std::uint32_t rows) {
+    std::vector<key> keys;
+    std::vector<float*> at(call);
+    auto const flush = [&] {
+      (void)rows_.find_or_create(exec_, {keys.data(), keys.size()}, {at.data(), keys.size()});
+      keys.clear();
+    };
+    while (filled_ < rows) {
+      keys.push_back(inlay::narrow::pack(inlay::table_id{0}, inlay::mix(++filled_) >> 16U));
+      if (keys.size() == call) flush();
+    }
+    for (std::size_t calls = 0; calls < 10'000; ++calls)
+      flush();  // what still moves arrives
+    return rows_;
+  }
+
+ private:
+  static constexpr std::size_t call = 8192;
+  inlay::host_exec exec_{1};
+  store rows_{{{}, 1, dim, {0.01F}, {0.0F}}};
+  std::uint32_t filled_ = 0;
+};
+
+steps_keys distinct_keys(std::uint32_t rows) {
+  inlay::host_exec const exec(1);
+  inlay::hash_mapper::workspace<key> work;
+  inlay::id_plan<key> plan;
+  steps_keys result;
+  for (std::size_t step = 0; step < steps; ++step) {
+    auto const ids = zipf_keys(step_ids, rows, inlay::mix(rows, step));
+    inlay::hash_mapper{}.map(exec, {ids.data(), ids.size()}, work, plan);
+    result.emplace_back(plan.unique.begin(), plan.unique.end());
+  }
+  return result;
+}
+
+double nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+/// Median over the steps of the time of body(keys), per key.
+template <class Body>
+double per_key(steps_keys const& all, Body const& body) {
+  std::vector<double> times;
+  for (auto const& keys : all) {
+    auto const start = nanoseconds();
+    body(keys);
+    times.push_back((nanoseconds() - start) / static_cast<double>(keys.size()));
+  }
+  std::nth_element(times.begin(), times.begin() + steps / 2, times.end());
+  return times[steps / 2];
+}
+
+struct line {
+  std::uint64_t words[8];
+};
+
+/// Reads a word of the line where each key is at home, as `key_index` sees it.
+double read_lines(steps_keys const& all, inlay::span<line const> lines) {
+  return per_key(all, [&](std::vector<key> const& keys) {
+    std::uint64_t sum = 0;
+    for (auto const one : keys)
+      sum += lines[((hash(one) >> 32U) * lines.size()) >> 32U].words[0];
+    benchmark::DoNotOptimize(sum);
+  });
+}
+
+double read_rows(steps_keys const& all, store const& rows) {
+  std::vector<float const*> at(step_ids);
+  double nanoseconds_a_key = 0;
+  for (auto const& keys : all) {
+    rows.find({keys.data(), keys.size()}, {at.data(), keys.size()});
+    auto const start = nanoseconds();
+    float sum = 0;
+    inlay::look_ahead<16>(
+        keys.size(), [&](std::size_t i) { inlay::prefetch_lines(at[i], dim * sizeof(float)); },
+        [&](std::size_t i) {
+          for (std::size_t column = 0; column < dim; ++column)
+            sum += at[i][column];
+        });
+    benchmark::DoNotOptimize(sum);
+    nanoseconds_a_key += (nanoseconds() - start) / static_cast<double>(keys.size() * steps);
+  }
+  return nanoseconds_a_key;
+}
+
+/// Bytes of the index of a table of so many rows: all but the slabs.
+std::size_t index_bytes(store const& rows) {
+  auto const row_bytes = rows.layout().floats() * sizeof(float);
+  auto const slab_rows = std::bit_floor(inlay::usual_slab_bytes / row_bytes);
+  return rows.bytes() - (rows.size() + slab_rows - 1) / slab_rows * slab_rows * row_bytes;
+}
+
+void batch(benchmark::State& state) {
+  static filled_table table;
+  auto const count = static_cast<std::uint32_t>(state.range(0));
+  auto& rows = table.of(count);
+  auto const all = distinct_keys(count);
+  auto const bytes = index_bytes(rows);
+  inlay::host_exec const exec(1);
+  std::vector<float*> at(step_ids);
+  std::size_t distinct = 0;
+  for (auto const& keys : all)
+    distinct += keys.size();
+  for (auto _ : state) {
+    auto const find = per_key(all, [&](std::vector<key> const& keys) {
+      (void)rows.find_or_create(exec, {keys.data(), keys.size()}, {at.data(), keys.size()});
+    });
+    state.counters["find_ns"] = find;
+    {
+      inlay::buffer<line> lines;
+      lines.assign(bytes / sizeof(line), {});
+      auto const plain = read_lines(all, lines.view());
+      state.counters["plain_ns"] = plain;
+      state.counters["ratio"] = find / plain;
+    }
+    {
+      std::vector<line> const lines(bytes / sizeof(line));  // huge pages are not asked for
+      state.counters["small_pages_ns"] = read_lines(all, {lines.data(), lines.size()});
+    }
+    state.counters["rows_ns"] = read_rows(all, rows);
+    state.counters["distinct"] = static_cast<double>(distinct) / steps;
+    state.counters["index_MB"] = static_cast<double>(bytes) * 1e-6;
+    state.SetIterationTime(find * static_cast<double>(distinct) / steps * 1e-9);
+  }
+}
+
+}  // namespace
+
+BENCHMARK(batch)
+    ->Name("table/batch")
+    ->ArgName("rows")
+    ->Arg(1'000'000)
+    ->Arg(2'000'000)
+    ->Arg(5'000'000)
+    ->Arg(10'000'000)
+    ->Arg(20'000'000)
+    ->Arg(50'000'000)
+    ->Arg(100'000'000)
+    ->Iterations(1)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
