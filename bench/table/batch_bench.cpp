@@ -1,3 +1,4 @@
+#include "process_memory.hpp"
 #include "zipf_keys.hpp"
 
 #include <inlay/core/buffer.hpp>
@@ -21,6 +22,7 @@
 //   plain_ns        to read one word of the same lines of an array as large as the index, nothing
 //                   else: what memory takes; `ratio` is find_ns over it
 //   small_pages_ns  the same, the array in pages of 4 KiB: what translation takes
+//   uniform_ns      as plain_ns, for keys of which none is frequent: no line is in a near cache
 //   rows_ns         to read the rows, whose addresses are known
 
 namespace {
@@ -72,11 +74,18 @@ steps_keys distinct_keys(std::uint32_t rows) {
   return result;
 }
 
-double nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+/// As many steps of keys that nobody has seen before.
+steps_keys uniform_keys() {
+  steps_keys result(steps, std::vector<key>(step_ids / 4));
+  std::uint64_t n = 0;
+  for (auto& keys : result) {
+    for (auto& one : keys)
+      one = {n++};
+  }
+  return result;
 }
+
+double nanoseconds() { return 1e6 * milliseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Median over the steps of the time of body(keys), per key.
 template <class Body>
@@ -153,6 +162,7 @@ void batch(benchmark::State& state) {
       auto const plain = read_lines(all, lines.view());
       state.counters["plain_ns"] = plain;
       state.counters["ratio"] = find / plain;
+      state.counters["uniform_ns"] = read_lines(uniform_keys(), lines.view());
     }
     {
       std::vector<line> const lines(bytes / sizeof(line));  // huge pages are not asked for

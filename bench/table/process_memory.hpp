@@ -1,14 +1,23 @@
 #pragma once
 
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/huge_pages.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <ctime>
 #include <fstream>
 #include <string>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+
+inline double milliseconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
 
 /// What this process has of the machine's memory, in bytes; zero where Linux does not say.
 struct process_memory {
@@ -37,13 +46,16 @@ inline process_memory begin_peak() {
   return memory_now();
 }
 
-/// Touches this much memory and gives it back. The host of a virtual machine finds memory for it
-/// at the first touch, which takes several times as long as all that is to be measured; what the
-/// machine has had before it has at once.
-inline void have_had(std::size_t bytes) {
-  constexpr std::size_t page = 4096;
+/// Touches this much memory, gives it back, and returns the milliseconds of processor time that the
+/// slowest huge page took. The host of a virtual machine looks for memory at the first touch, which
+/// takes many times as long as clearing it; what the machine has had before is there more often.
+inline double have_had(std::size_t bytes) {
   inlay::buffer<char> memory(bytes);
-  for (std::size_t at = 0; at < bytes; at += page) {
+  double slowest = 0;
+  for (std::size_t at = 0; at < bytes; at += inlay::huge_page) {
+    auto const before = milliseconds(CLOCK_THREAD_CPUTIME_ID);
     memory[at] = 1;
+    slowest = std::max(slowest, milliseconds(CLOCK_THREAD_CPUTIME_ID) - before);
   }
+  return slowest;
 }
