@@ -116,13 +116,20 @@ class embedding_side {
   }
 
  private:
-  /// A network that needs no time gives `gradient_` back.
+  /// A network that needs no time has left `gradient_` where the step wants it, as the tensor that
+  /// the others are handed lies ready too. A step's memory is that of the step before, so it is
+  /// written once.
   void step(inlay::batch const& content) {
     auto step = trainer_.begin(content);
+    written_.resize(step.chunks().size());
     step.each_chunk([&](auto chunk, std::size_t) {
-      auto const pooled = chunk.pooled();
-      auto const first = std::min(chunk.number() * chunk_rows(content), content.shape().rows);
-      chunk.backward({gradient_.data() + first * pooled.cols, pooled.rows, pooled.cols});
+      auto const into = chunk.pooled_gradient();
+      if (written_[chunk.number()] != into.data) {
+        auto const first = std::min(chunk.number() * chunk_rows(content), content.shape().rows);
+        std::copy_n(gradient_.data() + first * into.cols, into.size(), into.data);
+        written_[chunk.number()] = into.data;
+      }
+      chunk.backward(into);
     });
     trainer_.finish(std::move(step));
   }
@@ -136,5 +143,6 @@ class embedding_side {
   id_kind kind_;
   id_batches const& batches_;
   std::vector<float> gradient_;
+  std::vector<float const*> written_;  // by chunk, where the gradient lies already
   decltype(embedding_engine({})) trainer_;
 };

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace inlay::inline INLAY_ABI {
 
@@ -35,50 +36,48 @@ INLAY_HD inline void scale(float* row, float factor, std::size_t dim) noexcept {
 
 namespace detail {
 
-/// Some columns of `sum_rows`, in registers.
-template <std::size_t Columns, class RowOf>
-INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
-                                 RowOf const& row_of) noexcept {
-  float sums[Columns];
-  auto const* row = row_of(0) + first;
-  for (std::size_t c = 0; c < Columns; ++c) {
-    sums[c] = row[c];
-  }
-  for (std::size_t i = 1; i < count; ++i) {
-    row = row_of(i) + first;
-    for (std::size_t c = 0; c < Columns; ++c) {
-      sums[c] += row[c];
-    }
-  }
-  for (std::size_t c = 0; c < Columns; ++c) {
-    into[first + c] = sums[c];
-  }
-}
+#if INLAY_HAS_VECTORS
+using eight_floats = float __attribute__((vector_size(32)));
+using sixteen_floats = float __attribute__((vector_size(64)));
+#endif
 
 /// Keeps a compiler from computing products of several rows side by side before it adds them one by
-/// one: it would no longer fuse them, and a column of its own would differ from one among eight.
+/// one: it would no longer fuse the two, and a column alone would differ from one among eight.
 INLAY_HD inline void keep_in_order([[maybe_unused]] float& sum) noexcept {
-#if defined(__x86_64__) && !INLAY_HAS_CUDA
+#if INLAY_HAS_VECTORS
   asm volatile("" : "+x"(sum));
 #endif
 }
+template <class Vector>
+INLAY_HD inline void keep_in_order(Vector&) noexcept {}
+
+/// Some columns of `sum_rows`, in a register. Vectors are written out: left to itself, a compiler
+/// may go along the rows instead of the columns.
+template <class Columns, class RowOf>
+INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
+                                 RowOf const& row_of) noexcept {
+  Columns sums;
+  std::memcpy(&sums, row_of(0) + first, sizeof sums);
+  for (std::size_t i = 1; i < count; ++i) {
+    Columns row;
+    std::memcpy(&row, row_of(i) + first, sizeof row);
+    sums += row;
+  }
+  std::memcpy(into + first, &sums, sizeof sums);
+}
 
 /// The same with factors.
-template <std::size_t Columns, class RowOf, class FactorOf>
+template <class Columns, class RowOf, class FactorOf>
 INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
                                  RowOf const& row_of, FactorOf const& factor_of) noexcept {
-  float sums[Columns] = {};
+  Columns sums{};
   for (std::size_t i = 0; i < count; ++i) {
-    auto const* const row = row_of(i) + first;
-    auto const factor = factor_of(i);
-    for (std::size_t c = 0; c < Columns; ++c) {
-      sums[c] += factor * row[c];
-    }
-    if constexpr (Columns == 1) keep_in_order(sums[0]);
+    Columns row;
+    std::memcpy(&row, row_of(i) + first, sizeof row);
+    sums += factor_of(i) * row;
+    keep_in_order(sums);
   }
-  for (std::size_t c = 0; c < Columns; ++c) {
-    into[first + c] = sums[c];
-  }
+  std::memcpy(into + first, &sums, sizeof sums);
 }
 
 }  // namespace detail
@@ -95,15 +94,17 @@ INLAY_HD inline void sum_rows(float* into, std::size_t dim, std::size_t count, R
     }
     return;
   }
+#if INLAY_HAS_VECTORS
   for (; column + 16 <= dim; column += 16) {
-    detail::sum_columns<16>(into, column, count, row_of, factor_of...);
+    detail::sum_columns<detail::sixteen_floats>(into, column, count, row_of, factor_of...);
   }
   if (column + 8 <= dim) {
-    detail::sum_columns<8>(into, column, count, row_of, factor_of...);
+    detail::sum_columns<detail::eight_floats>(into, column, count, row_of, factor_of...);
     column += 8;
   }
+#endif
   for (; column < dim; ++column) {
-    detail::sum_columns<1>(into, column, count, row_of, factor_of...);
+    detail::sum_columns<float>(into, column, count, row_of, factor_of...);
   }
 }
 
