@@ -14,7 +14,8 @@ TEST_CASE("without zlib a compressed file is refused in words, and plain text is
   temporary_file const packed("\x1f\x8b\x08 and so on");
   auto const sentence =
       "'" + packed.path() +
-      "' is compressed by gzip, and this build has no zlib: link inlay::zlib, or unpack the file";
+      "' is compressed by gzip, and this build has no zlib: link inlay::zlib (find_package(inlay "
+      "COMPONENTS zlib)), or unpack the file";
   CHECK(sentence_of([&] { inlay::criteo_tsv const source(packed.path()); }) == sentence);
   CHECK(sentence_of([&] { inlay::movielens_csv const source(packed.path()); }) == sentence);
   CHECK(sentence_of([&] { inlay::line_reader const reader(packed.path()); }) == sentence);

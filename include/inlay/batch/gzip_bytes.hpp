@@ -128,7 +128,8 @@ class gzip_bytes final : public byte_stream {
   return std::make_unique<gzip_bytes>(std::move(file));
 #else
   fail("'" + file->path() +
-       "' is compressed by gzip, and this build has no zlib: link inlay::zlib, or unpack the file");
+       "' is compressed by gzip, and this build has no zlib: link inlay::zlib (find_package(inlay "
+       "COMPONENTS zlib)), or unpack the file");
 #endif
 }
 

@@ -165,6 +165,9 @@ class engine : detail::part_checks<Parts> {
             {{work.labels.data(), batch.labels.size()}, {}}};
   }
 
+  /// Pools a batch of the user's own for evaluation.
+  [[nodiscard]] looked_up lookup(batch const& own) { return lookup(own.view()); }
+
   /// Writes cached rows back, so that the tables hold the truth. Returns how many rows that were.
   std::uint64_t flush() {
     auto const rows = rows_.flush(parts_);

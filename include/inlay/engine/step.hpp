@@ -43,8 +43,9 @@ class chunk {
             weights.empty() ? weights : weights.subspan(first, last - first)};
   }
 
-  /// Memory of the step where a network may write the gradient that it hands to `backward`, which
-  /// then copies nothing. Its values are unspecified before. // as pooled()
+  /// Memory of the step where a network may write the gradient, all of it and zeros for padding
+  /// rows, and then hand it to `backward`, which need not copy it. Its values are unspecified
+  /// before. // as pooled()
   [[nodiscard]] matrix_view<float> pooled_gradient() const noexcept {
     return {work_->pooled_gradient.data() + range().first * work_->stride, rows(), work_->stride};
   }
@@ -130,8 +131,9 @@ class step {
     return chunk_range(*this);
   }
 
-  /// Calls body(chunk, worker) for all chunks, side by side; `worker` numbers the threads from 0,
-  /// so that each can have a workspace of its own.
+  /// Calls body(chunk, worker) for all chunks, side by side; `worker` numbers the threads from 0.
+  /// Whatever a chunk writes to must be the worker's own: the loss, the network's workspace, and
+  /// the gradients of attached parameters, which `backward` then takes as its second argument.
   template <class Body>
   void each_chunk(Body const& body) const {
     expects(work_ != nullptr, "this step is finished: it has no chunks any more");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <inlay/core/huge_pages.hpp>
+#include <inlay/core/error.hpp>
 #include <inlay/table/new_row.hpp>
 #include <inlay/table/row_slabs.hpp>
 #include <inlay/table/row_store.hpp>
@@ -44,6 +44,7 @@ class host_rows {
   /// Addresses of the rows of distinct `keys`, unknown ones created; returns how many those were.
   /// If memory runs out, or a key's table is unknown, the table is as before.
   std::size_t find_or_create(host_exec const& exec, span<key const> keys, span<float*> rows) {
+    expects(rows.size() == keys.size(), "there must be one place for the row of each key");
     find(exec, keys, rows);
     created_.clear();
     created_keys_.clear();
@@ -73,7 +74,10 @@ class host_rows {
   }
 
   /// Addresses of the rows of `keys`, nullptr where there is none. Changes nothing.
-  void find(span<key const> keys, span<float const*> rows) const { look_up(slabs_, keys, rows); }
+  void find(span<key const> keys, span<float const*> rows) const {
+    expects(rows.size() == keys.size(), "there must be one place for the row of each key");
+    look_up(slabs_, keys, rows);
+  }
 
   /// Forgets a row; false when there was none. Its place goes to the next new row.
   bool erase(key row) {

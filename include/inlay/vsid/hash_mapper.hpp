@@ -20,7 +20,9 @@ struct hash_mapper {
     shared_numbering<Key> shared;  ///< where threads share the work
   };
 
-  /// keys (n) → plan. `work` keeps memory between steps.
+  /// keys (n) → plan. `work` keeps memory between steps. Threads share the work where n times the
+  /// threads is 2^20 or more; the plan is the same.
+  /// `hash_mapper{}.map(exec, span<key const>(keys.data(), keys.size()), work, plan)`.
   template <class Key>
   void map(host_exec const& exec, span<Key const> keys, workspace<Key>& work,
            id_plan<Key>& plan) const {

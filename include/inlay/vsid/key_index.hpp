@@ -42,8 +42,8 @@ class key_index {
     return lines.number_of(key, lines.home(bits));
   }
 
-  /// The number of `key`; where it has none it gets `number`. May grow the index: then nothing has
-  /// changed if memory runs out.
+  /// The number of `key`; where it has none it gets `number`, which must not be `absent`. May grow
+  /// the index: then nothing has changed if memory runs out.
   found_or_new find_or_insert(Key key, std::uint32_t number) {
     reserve(size_ + 1);
     move_on(lines_a_key);

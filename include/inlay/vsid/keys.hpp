@@ -20,8 +20,8 @@ concept key_packing = std::totally_ordered<typename T::key> &&
                         { hash(key) } -> std::same_as<std::uint64_t>;
                       };
 
-/// Keys of 64 bits: a 16-bit table and a 48-bit id. Half the index memory of wide keys; hashed ids
-/// that use all 64 bits don't fit and are refused by name.
+/// Keys of 64 bits: a 16-bit table and a 48-bit id. Three fifths of the index memory of wide keys;
+/// hashed ids that use all 64 bits don't fit and are refused by name.
 struct narrow {
   static constexpr char const* name = "narrow";
   /// Bits of an id that a key has room for.

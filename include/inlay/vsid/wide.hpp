@@ -9,8 +9,8 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// Keys of 128 bits, which hold every id: for ids that are hashes of 64 bits. An index takes 24
-/// bytes a place instead of 16; rows are the same as under `narrow`.
+/// Keys of 128 bits, which hold every id: for ids that are hashes of 64 bits. An index takes 21
+/// bytes a place instead of 13; rows are the same as under `narrow`.
 struct wide {
   /// By which `parts` and messages call it.
   static constexpr char const* name = "wide";
