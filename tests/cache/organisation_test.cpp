@@ -142,7 +142,7 @@ TEST_CASE("fully_associative: its size is at least one row and at most what a sl
                        inlay::error);
   failing_new::largest = 0;
   CHECK_THROWS_WITH_AS(rows_type(lru{}, ~std::uint32_t{0}, open(3, 1)),
-                       doctest::Contains("at most 2^32 - 2 rows"), inlay::error);
+                       doctest::Contains("at most 3 * 2^30 rows"), inlay::error);
   CHECK(failing_new::largest < 1'000'000);  // it says so before it asks for the memory
 }
 

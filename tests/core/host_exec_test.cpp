@@ -194,6 +194,25 @@ TEST_CASE("host_exec: helpers take part when tasks wait for each other") {
   CHECK(arrived == 2);
 }
 
+TEST_CASE("host_exec: a call within a call of another pool knows its worker") {
+  host_exec const outer(3);
+  host_exec const inner(1);
+  std::atomic<int> others{0};
+  outer.for_each_worker(60, [&](std::size_t, std::size_t worker) {
+    inner.for_each(2, [&](std::size_t) {
+      outer.for_each_worker(2, [&](std::size_t, std::size_t again) {
+        if (again != worker) ++others;
+      });
+    });
+  });
+  CHECK(others == 0);
+}
+
+TEST_CASE("host_exec: more threads than sense is an error in words") {
+  CHECK_THROWS_WITH_AS(host_exec(static_cast<std::size_t>(-1)),
+                       doctest::Contains("at most 65,536 threads"), inlay::error);
+}
+
 TEST_CASE("host_exec: no threads is an error in words") {
   CHECK_THROWS_WITH_AS(host_exec(0), doctest::Contains("at least one thread"), inlay::error);
 }

@@ -200,6 +200,17 @@ TEST_CASE("engine: after the end of a stream the next one begins at its first sa
                        error);
 }
 
+TEST_CASE("engine: rows that a failed step has created are counted") {
+  auto shape = plain_shape();
+  shape.cache_rows = 8;
+  inlay::engine trainer{shape, parts{.cache = throwing_policy{}}};
+  throwing_policy::calls_left = 2;
+  CHECK_THROWS_AS((void)trainer.begin(counted_batch(5)), std::runtime_error);
+  throwing_policy::calls_left = -1;
+  CHECK(trainer.figures().table_rows == 5);
+  CHECK(trainer.figures().rows.created == 5);
+}
+
 TEST_CASE("engine: a gradient written where it belongs is as good as one that is copied") {
   auto const shape = toy::mixed_shape();
   auto const batches = toy::some_batches(4, 300, 77);

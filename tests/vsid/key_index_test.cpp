@@ -346,6 +346,29 @@ TEST_CASE("key_index: a large one moves a bounded number of keys in a call") {
   CHECK(calls_with_both < 1000 / 4);   // ...and most need no memory for two
 }
 
+TEST_CASE("key_index: one that was moved from is empty, and good for more") {
+  for (std::uint32_t const count : {3U, 100U, 120'000U}) {
+    CAPTURE(count);
+    key_index<narrow::key> from;
+    for (std::uint32_t n = 0; n < count; ++n) {
+      from.find_or_insert({inlay::mix(n)}, n);
+    }
+    key_index<narrow::key> into(std::move(from));
+    for (int round = 0; round < 2; ++round) {
+      CHECK(from.size() == 0);
+      CHECK(from.bytes() == 0);
+      CHECK(from.find({inlay::mix(1)}) == from.absent);
+      from.for_each([](narrow::key, std::uint32_t) { FAIL("there is nothing"); });
+      CHECK(from.find_or_insert({inlay::mix(1)}, 5).is_new);
+      CHECK(into.size() == count);
+      CHECK(into.find({inlay::mix(1)}) == 1);
+      from = std::move(into);
+      std::swap(from, into);
+      from = {};
+    }
+  }
+}
+
 TEST_CASE("key_index: an empty one finds nothing and can be cleared and walked") {
   key_index<narrow::key> index;
   index.clear();

@@ -109,9 +109,12 @@ class cache_slots {
   void release(slot_pins::set_id pins) noexcept { pins_.close(pins); }
 
  private:
+  // So that the index has room to spare and still numbers them.
+  static constexpr std::size_t most_rows = std::size_t{3} << 30U;
+
   [[nodiscard]] static std::size_t checked(std::size_t capacity) {
     expects(capacity > 0, "a cache needs at least one row");
-    expects(capacity < no_way, "a cache holds at most 2^32 - 2 rows");
+    expects(capacity <= most_rows, "a cache holds at most 3 * 2^30 rows");
     return capacity;
   }
 

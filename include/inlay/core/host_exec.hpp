@@ -48,9 +48,9 @@ class thread_pool {
   /// runs a task, so that is only slower.
   void run(std::size_t count, void (*task)(void const*, std::size_t, std::size_t),
            void const* context) {
-    auto const& here = current();
-    if (here.pool == this) {  // the owner must not lock again
-      run_alone(count, task, context, here.worker);
+    for (auto const* at = current(); at != nullptr; at = at->outer) {
+      if (at->pool != this) continue;
+      run_alone(count, task, context, at->worker);  // the owner must not lock again
       return;
     }
     if (helpers_.empty() || count < 2) {
@@ -103,13 +103,14 @@ class thread_pool {
     }
   }
 
-  /// For whom this thread runs a task, if it does.
+  /// For whom this thread runs a task, and within which task of another pool.
   struct place {
-    thread_pool const* pool = nullptr;
-    std::size_t worker = 0;
+    thread_pool const* pool;
+    std::size_t worker;
+    place const* outer;
   };
-  [[nodiscard]] static place& current() noexcept {
-    thread_local place here;
+  [[nodiscard]] static place const*& current() noexcept {
+    thread_local place const* here = nullptr;
     return here;
   }
 
@@ -145,7 +146,8 @@ class thread_pool {
   }
 
   void work(std::size_t worker) {
-    auto const before = std::exchange(current(), place{this, worker});
+    place const here{this, worker, current()};
+    current() = &here;
     for (auto number = next_.fetch_add(1); number < job_.count; number = next_.fetch_add(1)) {
       try {
         job_.task(job_.context, number, worker);
@@ -157,7 +159,7 @@ class thread_pool {
         }
       }
     }
-    current() = before;
+    current() = here.outer;
   }
 
   void help(std::size_t worker) {
@@ -232,6 +234,7 @@ class host_exec {
   /// With so many threads, the calling one included; at least one.
   explicit host_exec(std::size_t threads) {
     expects(threads > 0, "an execution needs at least one thread");
+    expects(threads <= 65'536, "an execution has at most 65,536 threads");
     pool_ = std::make_shared<detail::thread_pool>(threads);
   }
 
@@ -263,8 +266,8 @@ class host_exec {
     for_each_worker(count, [&](std::size_t i, std::size_t) { body(i); });
   }
 
-  /// Calls body(i, worker) for every i of [0, count), side by side; `worker` < threads() belongs to
-  /// one thread at a time, so that it can have memory of its own.
+  /// Calls body(i, worker) for every i of [0, count), side by side; within the call `worker` <
+  /// threads() belongs to one thread at a time, so that it can have memory of its own.
   template <class Body>
   void for_each_worker(std::size_t count, Body const& body) const {
     pool_->run(

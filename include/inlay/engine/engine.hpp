@@ -227,7 +227,13 @@ class engine : detail::part_checks<Parts> {
     }
     {
       auto const timer = timed(stage::bring);
-      report_.rows += rows_.bring(parts_, step_, work.groups);
+      auto const before = rows_.table_rows();
+      try {
+        report_.rows += rows_.bring(parts_, step_, work.groups);
+      } catch (...) {
+        report_.rows.created += rows_.table_rows() - before;  // they stay
+        throw;
+      }
     }
     report_.ids += batch.ids.size();
     auto const timer = timed(stage::pool);

@@ -29,6 +29,24 @@ class key_index {
     bool is_new;           ///< nobody had inserted the key before
   };
 
+  key_index() = default;
+  /// Takes the other's keys and leaves it empty.
+  key_index(key_index&& other) noexcept
+      : lines_(std::move(other.lines_)),
+        old_(std::move(other.old_)),
+        next_(std::exchange(other.next_, 0)),
+        moved_(std::exchange(other.moved_, all_moved)),
+        size_(std::exchange(other.size_, 0)) {}
+  /// Takes the other's keys and leaves it empty.
+  key_index& operator=(key_index&& other) noexcept {
+    lines_ = std::move(other.lines_);
+    old_ = std::move(other.old_);
+    next_ = std::exchange(other.next_, 0);
+    moved_ = std::exchange(other.moved_, all_moved);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
   /// How many keys have a number.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Bytes of all places, taken or not, and of those whose keys are still to move.

@@ -80,6 +80,18 @@ class key_lines {
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
   key_lines() = default;
+  /// Takes the other's lines and leaves it without.
+  key_lines(key_lines&& other) noexcept
+      : lines_(std::move(other.lines_)),
+        made_(std::exchange(other.made_, 0)),
+        stamp_(other.stamp_) {}
+  /// Takes the other's lines and leaves it without.
+  key_lines& operator=(key_lines&& other) noexcept {
+    lines_ = std::move(other.lines_);
+    made_ = std::exchange(other.made_, 0);
+    stamp_ = other.stamp_;
+    return *this;
+  }
   /// Room for so many lines, none of them made.
   explicit key_lines(std::size_t size) : lines_(size) {}
 
