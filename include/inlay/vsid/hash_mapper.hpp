@@ -3,6 +3,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
+#include <inlay/vsid/number_keys.hpp>
 #include <inlay/vsid/shared_numbering.hpp>
 
 #include <cstdint>
@@ -34,7 +35,8 @@ struct hash_mapper {
     plan.virtual_ids.resize(keys.size());
     plan.unique.resize(keys.size());
     plan.counts.resize(keys.size());
-    auto const distinct = number(keys, work.numbers, plan);
+    auto const distinct = number_keys(keys, work.numbers, plan.virtual_ids.data(),
+                                      plan.unique.data(), plan.counts.data());
     plan.unique.resize(distinct);
     plan.counts.resize(distinct);
     transpose(plan);
@@ -44,29 +46,6 @@ struct hash_mapper {
   // Keys times threads. To share takes twice the work: two threads gain by it where the keys of a
   // step outgrow the second cache, and many threads sooner.
   static constexpr std::size_t worth_sharing = std::size_t{1} << 20U;
-
-  /// Fills the first part of a plan that has room for as many distinct keys as there are keys;
-  /// returns how many there are.
-  template <class Key>
-  static std::uint32_t number(span<Key const> keys, key_index<Key>& numbers, id_plan<Key>& plan) {
-    auto* const unique = plan.unique.data();
-    auto* const counts = plan.counts.data();
-    auto* const virtual_ids = plan.virtual_ids.data();
-    std::uint32_t distinct = 0;
-    numbers.clear();
-    numbers.find_or_insert_each(
-        keys, [&] { return distinct; },
-        [&](std::size_t i, std::uint32_t number, bool is_new) {
-          virtual_ids[i] = number;
-          if (is_new) {
-            unique[number] = keys[i];
-            counts[number] = 0;
-            ++distinct;
-          }
-          ++counts[number];
-        });
-    return distinct;
-  }
 };
 
 static_assert(id_mapper<hash_mapper>);

@@ -5,6 +5,7 @@
 #include <inlay/core/prefetch.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
+#include <inlay/vsid/number_keys.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -81,27 +82,13 @@ class shared_numbering {
     own.unique.resize(mine.size());
     own.parts.resize(mine.size());
     own.counts.resize(mine.size());
-    // Through pointers of the loop's own: for all a compiler knows, what it writes may alias them.
-    auto* const virtual_ids = plan.virtual_ids.data() + own.first;
-    auto* const unique = own.unique.data();
-    auto* const counts = own.counts.data();
-    std::uint32_t distinct = 0;
-    own.index.clear();
-    own.index.find_or_insert_each(
-        mine, [&] { return distinct; },
-        [&](std::size_t i, std::uint32_t number, bool is_new) {
-          virtual_ids[i] = number;
-          if (is_new) {
-            unique[number] = mine[i];
-            counts[number] = 0;
-            ++distinct;
-          }
-          ++counts[number];
-        });
+    auto const distinct = number_keys(mine, own.index, plan.virtual_ids.data() + own.first,
+                                      own.unique.data(), own.counts.data());
     own.unique.resize(distinct);
     for (std::size_t u = 0; u < distinct; ++u) {
       // By bits below those that choose a key's home.
-      own.parts[u] = static_cast<std::uint8_t>((hash(unique[u]) & 0xffffU) * parts_.size() >> 16U);
+      own.parts[u] =
+          static_cast<std::uint8_t>((hash(own.unique[u]) & 0xffffU) * parts_.size() >> 16U);
     }
   }
 
