@@ -16,9 +16,10 @@ INLAY_HD inline void prefetch_line([[maybe_unused]] void const* at) noexcept {
 #endif
 }
 
-/// Asks for all cache lines of `bytes` from `first` on, at least one.
+/// Asks for all cache lines of `bytes` from `first` on.
 INLAY_HD inline void prefetch_lines(void const* first, std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
+  if (bytes == 0) return;
   auto const* const begin = static_cast<char const*>(first);
   for (std::size_t at = 0; at + 1 < bytes; at += line) {
     prefetch_line(begin + at);
