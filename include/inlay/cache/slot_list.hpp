@@ -38,9 +38,9 @@ struct slot_list {
   /// Asks for the neighbours of a slot of the list, which its leaving will write to.
   template <class Slot>
   INLAY_HD static void prefetch_neighbours(span<Slot> slots, way_id way) noexcept {
-    for (auto const neighbour : {slots[way].at.younger, slots[way].at.older}) {
-      if (neighbour != no_way) prefetch_line(slots.data() + neighbour);
-    }
+    auto const [younger, older] = slots[way].at;
+    if (younger != no_way) prefetch_line(slots.data() + younger);
+    if (older != no_way) prefetch_line(slots.data() + older);
   }
 
   /// A slot of the list goes to the young end.

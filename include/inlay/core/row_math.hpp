@@ -43,19 +43,19 @@ using sixteen_floats = float __attribute__((vector_size(64)));
 
 /// Keeps a compiler from computing products of several rows side by side before it adds them one by
 /// one: it would no longer fuse the two, and a column alone would differ from one among eight.
-INLAY_HD inline void keep_in_order([[maybe_unused]] float& sum) noexcept {
+inline void keep_in_order([[maybe_unused]] float& sum) noexcept {
 #if INLAY_HAS_VECTORS
   asm volatile("" : "+x"(sum));
 #endif
 }
 template <class Vector>
-INLAY_HD inline void keep_in_order(Vector&) noexcept {}
+inline void keep_in_order(Vector&) noexcept {}
 
 /// Some columns of `sum_rows`, in a register. Vectors are written out: left to itself, a compiler
 /// may go along the rows instead of the columns.
 template <class Columns, class RowOf>
-INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
-                                 RowOf const& row_of) noexcept {
+inline void sum_columns(float* into, std::size_t first, std::size_t count,
+                        RowOf const& row_of) noexcept {
   Columns sums;
   std::memcpy(&sums, row_of(0) + first, sizeof sums);
   for (std::size_t i = 1; i < count; ++i) {
@@ -68,8 +68,8 @@ INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t cou
 
 /// The same with factors.
 template <class Columns, class RowOf, class FactorOf>
-INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t count,
-                                 RowOf const& row_of, FactorOf const& factor_of) noexcept {
+inline void sum_columns(float* into, std::size_t first, std::size_t count, RowOf const& row_of,
+                        FactorOf const& factor_of) noexcept {
   Columns sums{};
   for (std::size_t i = 0; i < count; ++i) {
     Columns row;
@@ -83,10 +83,11 @@ INLAY_HD inline void sum_columns(float* into, std::size_t first, std::size_t cou
 }  // namespace detail
 
 /// into = Σ row_of(i), or Σ factor_of(i) · row_of(i), over i of [0, count), in that order; zero of
-/// none. The sum stays in registers, a few columns at a time, and is written once. // (dim)
+/// none. The sum stays in registers, a few columns at a time, and is written once. Host only. //
+/// (dim)
 template <class RowOf, class... FactorOf>
-INLAY_HD inline void sum_rows(float* into, std::size_t dim, std::size_t count, RowOf const& row_of,
-                              FactorOf const&... factor_of) noexcept {
+inline void sum_rows(float* into, std::size_t dim, std::size_t count, RowOf const& row_of,
+                     FactorOf const&... factor_of) noexcept {
   std::size_t column = 0;
   if (count == 0) {
     for (; column < dim; ++column) {
