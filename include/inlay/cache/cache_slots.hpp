@@ -175,7 +175,7 @@ class cache_slots {
 
   template <class Policy>
   slot_id evict(Policy& policy, cache_access const& incoming) {
-    auto const slot = policy.victim(incoming, pins_);
+    auto const slot = policy.victim(incoming, pins_.any());
     expects(slot < capacity() && !pins_(slot),
             "the cache policy found no victim, or a pinned one, though slots are free to take");
     policy.on_evict(slot);

@@ -7,9 +7,26 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
+
+/// Whether any step pins a slot. Named, and fit for devices, as the policies that ask are: nvcc
+/// warns where they call what is the host's alone.
+struct pinned_slots {
+  std::uint64_t const* const* sets = nullptr;  // (count), each a bit for each slot
+  std::size_t count = 0;                       ///< of the sets
+
+  /// Whether it is in one of the sets.
+  [[nodiscard]] INLAY_HD bool operator()(slot_id slot) const noexcept {
+    std::uint64_t word = 0;
+    for (std::size_t set = 0; set < count; ++set) {
+      word |= sets[set][slot / 64];
+    }
+    return (word >> (slot % 64) & 1U) != 0;
+  }
+};
 
 /// Which slots steps in flight use: a bit for each slot, in a set of its own for each step. Ten
 /// million slots take 1.2 MiB a step, near enough to be asked once for every row.
@@ -32,21 +49,19 @@ class slot_pins {
     return sets_.size() * words_ * sizeof(std::uint64_t);
   }
 
+  /// For whoever asks often; until the next `reserve`.
+  [[nodiscard]] pinned_slots any() const noexcept { return {firsts_.data(), firsts_.size()}; }
   /// Whether any step pins a slot.
-  [[nodiscard]] bool operator()(slot_id slot) const noexcept {
-    std::uint64_t word = 0;
-    for (auto const& set : sets_) {
-      word |= set[slot / bits];
-    }
-    return (word >> (slot % bits) & 1U) != 0;
-  }
+  [[nodiscard]] bool operator()(slot_id slot) const noexcept { return any()(slot); }
 
   /// Makes sure that the next `open` needs no memory.
   void reserve() {
     if (!spare_.empty()) return;
     buffer<std::uint64_t> set;
     set.assign(words_, 0);
+    sets_.reserve(sets_.size() + 1);
     spare_.reserve(sets_.size() + 1);
+    firsts_.push_back(set.data());
     sets_.push_back(std::move(set));
     spare_.push_back(static_cast<set_id>(sets_.size() - 1));
   }
@@ -88,6 +103,7 @@ class slot_pins {
 
   std::size_t words_;
   std::vector<buffer<std::uint64_t>> sets_;  // (steps that were ever in flight at once, words)
+  buffer<std::uint64_t const*> firsts_;      // (the same), where they begin
   std::vector<set_id> spare_;
   std::size_t pinned_ = 0;
 };
