@@ -55,7 +55,7 @@ void place(inlay::cache_slots<Cache, key>& slots, inlay::host_exec const& exec,
            inlay::buffer<inlay::slot_id>& at) {
   at.resize(keys.size());
   slots.find(exec, keys, at.view(), [](std::size_t, std::size_t) { inlay::fail("no room"); });
-  slots.release(slots.place(keys, counts, {}, at.view()));
+  slots.release(slots.place(exec, keys, counts, {}, at.view()));
 }
 
 /// The ranks that are drawn most often, the rarest of them first.
@@ -100,7 +100,7 @@ void plan(benchmark::State& state) {
     auto const unique = std::as_const(ids.unique).view();
     slots.find(exec, unique, at.view(), [](std::size_t, std::size_t) { inlay::fail("no room"); });
     times[2] = seconds_now();
-    slots.release(slots.place(unique, std::as_const(ids.counts).view(), {}, at.view()));
+    slots.release(slots.place(exec, unique, std::as_const(ids.counts).view(), {}, at.view()));
     times[3] = seconds_now();
     for (std::size_t stage = 0; stage < seconds.size(); ++stage) {
       seconds[stage] += times[stage + 1] - times[stage];

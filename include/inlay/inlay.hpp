@@ -106,6 +106,7 @@
 #include <inlay/vsid/keys.hpp>
 #include <inlay/vsid/merge.hpp>
 #include <inlay/vsid/number_keys.hpp>
+#include <inlay/vsid/settle_by_home.hpp>
 #include <inlay/vsid/shared_numbering.hpp>
 #include <inlay/vsid/sort_mapper.hpp>
 #include <inlay/vsid/wide.hpp>

@@ -3,7 +3,9 @@
 #include "failing_new.hpp"
 
 #include <inlay/core/error.hpp>
+#include <inlay/core/host_exec.hpp>
 #include <inlay/core/random.hpp>
+#include <inlay/testing/trial.hpp>
 #include <inlay/vsid/keys.hpp>
 
 #include <doctest/doctest.h>
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+using inlay::host_exec;
 using inlay::key_index;
 using inlay::narrow;
 using inlay::span;
@@ -204,7 +207,7 @@ TEST_CASE("key_index: more keys of one home than a line can count, put in and ta
     index.find_each(all, [&](std::size_t i, std::uint32_t number) { wrong += number != i; });
     CHECK(wrong == 0);
     CHECK(index.find({many}) == index.absent);
-    index.erase_each(all);
+    index.erase_each(host_exec(1), all);
     CHECK(index.size() == 0);
     index.find_each(all,
                     [&](std::size_t, std::uint32_t number) { wrong += number != index.absent; });
@@ -304,7 +307,7 @@ TEST_CASE("key_index: cleared, erased or made to grow again while keys move") {
       for (auto const& [bits, number] : oracle) {
         if (bits % 3 == 0) keys.push_back({bits});
       }
-      index.erase_each(span<shaped_key const>(keys.data(), keys.size()));
+      index.erase_each(host_exec(1), span<shaped_key const>(keys.data(), keys.size()));
       std::erase_if(oracle, [](auto const& entry) { return entry.first % 3 == 0; });
       break;
     }
@@ -319,6 +322,44 @@ TEST_CASE("key_index: cleared, erased or made to grow again while keys move") {
       random_step(index, oracle, inlay::mix(n), 100'000);
     }
     check_equal(index, oracle);
+  }
+  shape_now = shape::good;
+}
+
+TEST_CASE("key_index: put in and taken out by threads side by side, it is as by one") {
+  for (auto const how : {shape::good, shape::all_equal, shape::three_homes, shape::last_place,
+                         shape::first_and_last, shape::crowds}) {
+    shape_now = how;
+    for (std::size_t threads : {1U, 2U, 7U, 50U}) {
+      CAPTURE(static_cast<int>(how));
+      CAPTURE(threads);
+      host_exec const exec(threads);
+      inlay::testing::trial with("keys and numbers", threads);
+      key_index<shaped_key> index;
+      oracle_map oracle;
+      for (int round = 0; round < 4; ++round) {
+        std::vector<shaped_key> fresh;
+        std::vector<std::uint32_t> numbers;
+        while (fresh.size() < 5000) {
+          shaped_key const key{with.below(std::size_t{1} << 40U)};
+          auto const number = static_cast<std::uint32_t>(with.below(1U << 31U));
+          if (!oracle.try_emplace(key.bits, number).second) continue;
+          fresh.push_back(key);
+          numbers.push_back(number);
+        }
+        if (round % 2 == 0) index.reserve(oracle.size());  // else it moves, or grows within
+        index.insert_each(exec, span<shaped_key const>(fresh.data(), fresh.size()),
+                          [&](std::size_t i) { return numbers[i]; });
+        check_equal(index, oracle);
+        std::vector<shaped_key> gone;
+        for (auto const& [bits, number] : oracle) {
+          if (number % 8 != 0) gone.push_back({bits});
+        }
+        index.erase_each(exec, span<shaped_key const>(gone.data(), gone.size()));
+        std::erase_if(oracle, [](auto const& entry) { return entry.second % 8 != 0; });
+        check_equal(index, oracle);
+      }
+    }
   }
   shape_now = shape::good;
 }

@@ -58,7 +58,6 @@ class cache_slots {
   template <class Refuse>
   void find(host_exec const& exec, span<Key const> keys, span<slot_id> slots,
             Refuse const& refuse) {
-    constexpr std::size_t keys_a_piece = 16384;
     exec.for_pieces(keys.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
       index_.find_each(keys.subspan(first, last - first),
                        [&](std::size_t i, std::uint32_t slot) { slots[first + i] = slot; });
@@ -87,8 +86,9 @@ class cache_slots {
   /// Carries the plan out: tells the policy, gives every miss a slot, pins all, and returns the
   /// name of the pins. If the policy throws, the misses it has placed stay, unpinned, `missed`
   /// lists only those, and `slots` has `absent` for the others.
-  [[nodiscard]] slot_pins::set_id place(span<Key const> keys, span<std::uint32_t const> counts,
-                                        step_id step, span<slot_id> slots) {
+  [[nodiscard]] slot_pins::set_id place(host_exec const& exec, span<Key const> keys,
+                                        span<std::uint32_t const> counts, step_id step,
+                                        span<slot_id> slots) {
     auto const pins = pins_.open();
     try {
       with_policy(policy_, [&](auto& policy) {
@@ -97,11 +97,11 @@ class cache_slots {
       });
     } catch (...) {
       keep_placed(slots);
-      update_index(slots);
+      update_index(exec, slots);
       release(pins);
       throw;
     }
-    update_index(slots);
+    update_index(exec, slots);
     return pins;
   }
 
@@ -109,6 +109,7 @@ class cache_slots {
   void release(slot_pins::set_id pins) noexcept { pins_.close(pins); }
 
  private:
+  static constexpr std::size_t keys_a_piece = 16384;
   // So that the index has room to spare and still numbers them.
   static constexpr std::size_t most_rows = std::size_t{3} << 30U;
 
@@ -194,20 +195,21 @@ class cache_slots {
   }
 
   /// Takes the victims out of the index and puts the misses in.
-  void update_index(span<slot_id const> slots) {
-    victims_.clear();
-    look_ahead<32>(
-        missed_.size(), [&](std::size_t m) { prefetch_line(rows_.data() + slots[missed_[m]]); },
-        [&](std::size_t m) {
-          auto& row = rows_[slots[missed_[m]]];
-          if (m >= fresh_) victims_.push_back(row);
-          row = missed_keys_[m];
-        });
-    index_.erase_each(std::as_const(victims_).view());
-    std::size_t next = 0;
-    index_.find_or_insert_each(
-        std::as_const(missed_keys_).view(), [&] { return slots[missed_[next++]]; },
-        [](std::size_t, std::uint32_t, bool) {});
+  void update_index(host_exec const& exec, span<slot_id const> slots) {
+    victims_.resize(missed_.size() - fresh_);
+    exec.for_pieces(missed_.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
+      look_ahead<32>(
+          last - first,
+          [&](std::size_t at) { prefetch_line(rows_.data() + slots[missed_[first + at]]); },
+          [&](std::size_t at) {
+            auto const m = first + at;
+            auto& row = rows_[slots[missed_[m]]];
+            if (m >= fresh_) victims_[m - fresh_] = row;
+            row = missed_keys_[m];
+          });
+    });
+    index_.erase_each(exec, std::as_const(victims_).view());
+    index_.insert_each(exec, missed_keys(), [&](std::size_t m) { return slots[missed_[m]]; });
   }
 
   any_policy_slots<Cache> policy_;

@@ -63,7 +63,7 @@ class cached_rows {
     homes_of_misses_.resize(slots_.missed().size());
     auto const created = store_.find_or_create(exec, slots_.missed_keys(), homes_of_misses_.view());
     try {
-      refs.pins = slots_.place(keys, counts, step, refs.slots.view());
+      refs.pins = slots_.place(exec, keys, counts, step, refs.slots.view());
     } catch (...) {
       transfer(exec, refs);  // the misses that the policy has placed are in the cache
       throw;

@@ -2,6 +2,7 @@
 
 #include <inlay/core/error.hpp>
 #include <inlay/vsid/key_lines.hpp>
+#include <inlay/vsid/settle_by_home.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -139,11 +140,31 @@ class key_index {
     return erase(key, lines, lines.home(bits));
   }
 
-  /// Forgets all of these keys.
-  void erase_each(span<Key const> keys) noexcept {
-    if (lines_.empty()) return;
-    in_flight<32>(*this, keys,
-                  [&](std::size_t i, auto& lines, std::size_t at) { erase(keys[i], lines, at); });
+  /// Gives keys that are not here number_of(i) each; threads share the work. Needs no memory if
+  /// room for them was reserved.
+  template <class NumberOf>
+  void insert_each(host_exec const& exec, span<Key const> keys, NumberOf const& number_of) {
+    reserve(size_ + keys.size());
+    settle_each(
+        exec, keys,
+        [&](std::size_t i, std::size_t home, std::size_t end) {
+          return lines_.insert_before(end, keys[i], home, number_of(i));
+        },
+        [&](std::size_t i, auto& lines, std::size_t home) {
+          lines.insert(keys[i], home, number_of(i));
+        });
+    size_ += keys.size();
+  }
+
+  /// Forgets keys, all of which are here; threads share the work.
+  void erase_each(host_exec const& exec, span<Key const> keys) {
+    settle_each(
+        exec, keys,
+        [&](std::size_t i, std::size_t home, std::size_t end) {
+          return lines_.erase_before(end, keys[i], home);
+        },
+        [&](std::size_t i, auto& lines, std::size_t home) { lines.erase(keys[i], home); });
+    size_ -= keys.size();
   }
 
   /// Forgets all keys and keeps the memory.
@@ -229,6 +250,22 @@ class key_index {
     old_ = {};
     next_ = 0;
     moved_ = all_moved;
+  }
+
+  /// For each key one(i, lines, its home in them), or try_one as in `settle_by_home`.
+  template <class TryOne, class One>
+  void settle_each(host_exec const& exec, span<Key const> keys, TryOne const& try_one,
+                   One const& one) {
+    constexpr std::size_t worth_sharing = 4096;
+    if (exec.threads() == 1 || keys.size() < worth_sharing || is_moving()) {
+      in_flight<32>(*this, keys, one);
+      return;
+    }
+    settle_by_home(
+        exec, lines_.size(), keys.size(),
+        [&](std::size_t i) { return lines_.home(bits_of(keys[i])); },
+        [&](std::size_t home) { lines_.prefetch(home); }, try_one,
+        [&](std::size_t i, std::size_t home) { one(i, lines_, home); });
   }
 
   /// Calls visit(i, lines, home of keys[i] in them) in order, each home asked for `Ahead` keys

@@ -169,6 +169,26 @@ class key_lines {
     return true;
   }
 
+  /// The same as `insert` if all that takes lies below the line `end`; else false, nothing done.
+  bool insert_before(std::size_t end, Key key, std::size_t at, std::uint32_t number) noexcept {
+    auto to = at;
+    while (lines_[to].stamp == stamp_ && lines_[to].taken() == line::places) {
+      if (++to == end) return false;
+    }
+    insert(key, at, number);
+    return true;
+  }
+
+  /// The same as `erase` if all that takes lies below the line `end`; else false, nothing done.
+  bool erase_before(std::size_t end, Key key, std::size_t home) noexcept {
+    for (auto at = home; lines_[at].stamp == stamp_;) {
+      if (lines_[at].place_of(key) < line::places || !lines_[at].was_passed_by()) break;
+      if (++at == end) return false;
+    }
+    erase(key, home);
+    return true;
+  }
+
   /// Calls visit(key, number) for every key, in an order without meaning.
   template <class Visit>
   void for_each(Visit&& visit) const {
