@@ -84,8 +84,9 @@ struct pooled_batch {
   }
 
   void forward() {
-    inlay::pool_bags(exec, bags, std::as_const(plan.virtual_ids).view(),
-                     {places.data(), places.size()}, dim, pooled.data());
+    inlay::pool_bags(
+        exec, {bags, std::as_const(plan.virtual_ids).view(), {places.data(), places.size()}, dim},
+        pooled.data());
   }
 
   void backward() {

@@ -87,6 +87,45 @@ void step(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(step_batches::rows));
 }
 
+/// Tables of so many widths, 17 in the mean: an odd one, as 16 is quicker than what lies around it.
+[[nodiscard]] inlay::shape of_widths(std::size_t widths) {
+  auto shape = inlay::shape::one_table_per_field(step_batches::fields, 17);
+  for (std::size_t t = 0; t < shape.tables.size(); ++t) {
+    shape.tables[t].dim = 17 + 4 * (t % widths) - 2 * (widths - 1);
+  }
+  return shape;
+}
+
+/// What it costs that tables differ in width: the time of a step where all are 17 wide, over that
+/// of one where they are of `widths` different ones around it. Turn by turn.
+void widths(benchmark::State& state) {
+  step_batches const batches(0.1);
+  inlay::parts const parts{.exec = inlay::host_exec(static_cast<std::size_t>(state.range(1)))};
+  inlay::engine many{of_widths(static_cast<std::size_t>(state.range(0))), parts};
+  inlay::engine one{of_widths(1), parts};
+  for (std::size_t round = 0; round < 2; ++round) {
+    for (auto const& content : batches.all()) {
+      train(many, content, true);
+      train(one, content, true);
+    }
+  }
+  std::size_t number = 0;
+  double own = 0.0;
+  double other = 0.0;
+  for (auto _ : state) {
+    auto const& content = batches.all()[number++ % batches.all().size()];
+    auto const start = seconds_now();
+    train(many, content, false);
+    auto const between = seconds_now();
+    train(one, content, false);
+    own += between - start;
+    other += seconds_now() - between;
+    state.SetIterationTime(between - start);
+  }
+  state.counters["ratio"] = other / own;
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(step_batches::rows));
+}
+
 void in_place(benchmark::internal::Benchmark* each) {
   each->ArgNames({"dim", "threads", "cold_percent"})->ArgsProduct({{16, 64}, {1, 2}, {10}});
 }
@@ -109,5 +148,11 @@ BENCHMARK(step<inlay::lru>)
 BENCHMARK(step<inlay::sieve>)
     ->Name("engine/step/sieve")
     ->Apply(cached)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(widths)
+    ->Name("engine/widths")
+    ->ArgNames({"widths", "threads"})
+    ->ArgsProduct({{1, 2, 4, 8}, {1, 2}})
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);

@@ -51,7 +51,8 @@ float pooled(std::vector<inlay::raw_id> const& ids, std::vector<float> const& we
   std::vector<inlay::virtual_id> places(ids.begin(), ids.end());
   std::vector<float const*> const at{rows, rows + 1, rows + 2};
   float result = -1.0F;
-  inlay::pool_bags(exec, bags, {places.data(), places.size()}, {at.data(), at.size()}, 1, &result);
+  inlay::pool_bags(exec, {bags, {places.data(), places.size()}, {at.data(), at.size()}, 1},
+                   &result);
   return result;
 }
 

@@ -237,7 +237,7 @@ class engine : detail::part_checks<Parts> {
     }
     report_.ids += batch.ids.size();
     auto const timer = timed(stage::pool);
-    rows_.pool(parts_, work.groups, work.pooled.data());
+    rows_.pool(parts_, work.groups, batch.rows, work.pooled.data());
   }
 
   /// Moves everything; or throws, has moved nothing, and forgets what the chunks gave, some of

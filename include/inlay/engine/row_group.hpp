@@ -98,11 +98,12 @@ class row_group {
                        std::as_const(work.plan.counts).view(), step, work.refs);
   }
 
-  /// Rows to pooled bags. // pooled (rows, stride)
-  void pool(host_exec const& exec, work_type const& work, float* pooled) const {
-    pool_bags(exec, work.bags, work.plan.virtual_ids.view(),
-              span<float const* const>(work.refs.weights.data(), work.refs.weights.size()), dim_,
-              pooled);
+  /// Rows to the pooled bags of some samples of the batch. // pooled (rows, stride)
+  void pool(work_type const& work, std::size_t first, std::size_t last, float* pooled) const {
+    auto const count = work.refs.weights.size();
+    pooled_bags{work.bags, work.plan.virtual_ids.view(),
+                span<float const* const>(work.refs.weights.data(), count), dim_}
+        .pool(first * fields_.size(), last * fields_.size(), pooled);
   }
 
   /// Takes the memory that an update needs, so that it can't run out in the middle.
@@ -186,8 +187,10 @@ class row_group {
       rows_.store().maker().weights(work.plan.unique[unknown[i]], {row, dim_});
       known[unknown[i]] = row;
     }
-    pool_bags(parts.exec, work.bags, work.plan.virtual_ids.view(),
-              span<float const* const>(known.data(), count), dim_, pooled);
+    pool_bags(parts.exec,
+              {work.bags, work.plan.virtual_ids.view(),
+               span<float const* const>(known.data(), count), dim_},
+              pooled);
   }
 
   /// "id 7 of table C3", for the bag that lies at this place in the pooled matrix; empty if none

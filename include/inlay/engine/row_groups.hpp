@@ -78,11 +78,15 @@ class row_groups {
     return traffic;
   }
 
-  /// Rows to pooled bags. // pooled (rows, stride)
-  void pool(Parts const& parts, work_type const& work, float* pooled) const {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].pool(parts.exec, work[g], pooled);
-    }
+  /// Rows to pooled bags, samples by samples: all groups write to the lines of each. // pooled
+  /// (rows, stride)
+  void pool(Parts const& parts, work_type const& work, std::size_t rows, float* pooled) const {
+    constexpr std::size_t rows_a_piece = 64;
+    parts.exec.for_pieces(rows, rows_a_piece, [&](std::size_t first, std::size_t last) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        groups_[g].pool(work[g], first, last, pooled);
+      }
+    });
   }
 
   /// Moves all rows of a step against their summed gradients times `factor`; or none, and throws,

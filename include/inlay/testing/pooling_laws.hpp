@@ -70,8 +70,9 @@ struct pooled_case {
     for (std::size_t v = 0; v < plan.size(); ++v) {
       places.push_back(rows.data() + v * dim);
     }
-    pool_bags(exec, bags, std::as_const(plan.virtual_ids).view(), {places.data(), places.size()},
-              dim, pooled.data());
+    pool_bags(exec,
+              {bags, std::as_const(plan.virtual_ids).view(), {places.data(), places.size()}, dim},
+              pooled.data());
     pooled_gradient = normal_floats(view.rows * stride, seed + 2);
     tree_sum sums(dim);
     buffer<std::uint32_t> gradient_places(bags.places.size());
