@@ -99,6 +99,7 @@
 #include <inlay/table/row_store.hpp>
 #include <inlay/table/uniform.hpp>
 #include <inlay/table/zeros.hpp>
+#include <inlay/vsid/growing_lines.hpp>
 #include <inlay/vsid/hash_mapper.hpp>
 #include <inlay/vsid/id_plan.hpp>
 #include <inlay/vsid/key_index.hpp>
