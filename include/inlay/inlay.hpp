@@ -89,6 +89,12 @@
 #include <inlay/optim/step_decay.hpp>
 #include <inlay/optim/update_rows.hpp>
 #include <inlay/optim/weight_decay.hpp>
+#include <inlay/sim/access_trace.hpp>
+#include <inlay/sim/batch_simulator.hpp>
+#include <inlay/sim/belady.hpp>
+#include <inlay/sim/cache_simulator.hpp>
+#include <inlay/sim/read_trace.hpp>
+#include <inlay/sim/replayed.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/initialiser.hpp>
