@@ -93,8 +93,10 @@
 #include <inlay/sim/batch_simulator.hpp>
 #include <inlay/sim/belady.hpp>
 #include <inlay/sim/cache_simulator.hpp>
+#include <inlay/sim/miss_ratio_curve.hpp>
 #include <inlay/sim/read_trace.hpp>
 #include <inlay/sim/replayed.hpp>
+#include <inlay/sim/shards.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/initialiser.hpp>
