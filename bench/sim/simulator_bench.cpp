@@ -1,0 +1,208 @@
+#include "zipf_keys.hpp"
+
+#include <inlay/cache/lru.hpp>
+#include <inlay/cache/sieve.hpp>
+#include <inlay/sim/batch_simulator.hpp>
+#include <inlay/sim/belady.hpp>
+#include <inlay/sim/cache_simulator.hpp>
+#include <inlay/sim/miss_ratio_curve.hpp>
+#include <inlay/sim/read_trace.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What a simulation costs. Items are requests; `rows:` is the capacity. The traces are the real one
+// of a recommendation service, where INLAY_DATA has it, and one of 4 million requests, Zipf 1.05
+// over 10 million rows. One core.
+//
+// number: giving the keys their numbers, once for a trace. replay: all else, for one policy and
+// capacity. policy: of that the policy alone, with the slots of hits and inserts written down
+// beforehand; `calls` are those of on_hit, on_insert, victim and on_evict, a second. batch: replay
+// in batches of 512 through an engine's parts. belady, curve: the optimum, and LRU at all
+// capacities at once.
+
+namespace {
+
+using inlay::access_trace;
+
+access_trace zipf_trace() {
+  auto const drawn = zipf_keys(4'000'000, 10'000'000);
+  inlay::buffer<access_trace::key> keys(drawn.size());
+  std::copy(drawn.begin(), drawn.end(), keys.begin());
+  return access_trace(std::move(keys));
+}
+
+/// Where the real trace lies; empty without.
+std::string scarab_path() {
+  auto const* const folder = std::getenv("INLAY_DATA");
+  auto path = std::string(folder != nullptr ? folder : "") + "/trace_scarab_200k.u32";
+  return folder != nullptr && std::filesystem::exists(path) ? path : std::string();
+}
+
+access_trace const& scarab() {
+  static auto const trace = inlay::read_trace(scarab_path());
+  return trace;
+}
+access_trace const& zipf() {
+  static auto const trace = zipf_trace();
+  return trace;
+}
+
+using get_trace = access_trace const& (*)();
+
+void count_requests(benchmark::State& state, access_trace const& trace) {
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(trace.size()));
+}
+
+std::size_t capacity_of(benchmark::State const& state) {
+  return static_cast<std::size_t>(state.range(0));
+}
+
+void number_keys(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  for (auto _ : state) {
+    inlay::buffer<access_trace::key> keys(trace.size());
+    std::copy(trace.keys().begin(), trace.keys().end(), keys.begin());
+    benchmark::DoNotOptimize(access_trace(std::move(keys)).distinct());
+  }
+  count_requests(state, trace);
+}
+
+template <class Cache>
+void replay(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  inlay::replayed seen;
+  for (auto _ : state) {
+    seen = inlay::cache_simulator<Cache>{{}, capacity_of(state), 0}.replay(trace);
+  }
+  count_requests(state, trace);
+  state.counters["hit_rate"] = seen.hit_rate();
+}
+
+template <class Cache>
+void batched(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  inlay::host_exec const exec(1);
+  inlay::replayed seen;
+  for (auto _ : state) {
+    seen = inlay::batch_simulator<Cache>{{}, capacity_of(state), 512, 0}.replay(exec, trace);
+  }
+  count_requests(state, trace);
+  state.counters["hit_rate"] = seen.hit_rate();
+}
+
+enum class kind : std::uint8_t { hit, insert, replace };
+
+struct operation {
+  inlay::way_id slot;
+  kind what;
+};
+
+/// A policy that writes down what it is told.
+template <class Policy>
+struct recording : Policy {
+  using slot_state = typename Policy::slot_state;
+  using set_state = typename Policy::set_state;
+  using slots = inlay::span<slot_state>;
+
+  std::vector<operation>* into = nullptr;
+
+  void on_insert(slots s, set_state& set, inlay::way_id way, inlay::cache_access const& use) const {
+    auto const evicted =
+        !into->empty() && into->back().what == kind::replace && into->back().slot == inlay::no_way;
+    if (evicted) into->back().slot = way;
+    if (!evicted) into->push_back({way, kind::insert});
+    Policy::on_insert(s, set, way, use);
+  }
+  void on_hit(slots s, set_state& set, inlay::way_id way, inlay::cache_access const& use) const {
+    into->push_back({way, kind::hit});
+    Policy::on_hit(s, set, way, use);
+  }
+  void on_evict(slots s, set_state& set, inlay::way_id way) const {
+    into->push_back({inlay::no_way, kind::replace});
+    Policy::on_evict(s, set, way);
+  }
+};
+
+template <class Policy>
+void policy_alone(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  std::vector<operation> operations;
+  recording<Policy> recorder;
+  recorder.into = &operations;
+  auto const seen =
+      inlay::cache_simulator<recording<Policy>>{recorder, capacity_of(state), 0}.replay(trace);
+  inlay::detail::nothing_pinned const none;
+  std::uint64_t wrong = 0;
+  for (auto _ : state) {
+    inlay::policy_slots<Policy> slots(Policy{}, capacity_of(state));
+    for (auto const [slot, what] : operations) {
+      if (what == kind::hit) {
+        slots.on_hit(slot, {});
+        continue;
+      }
+      if (what == kind::replace) {
+        auto const victim = slots.victim({}, none);
+        wrong += victim != slot ? 1U : 0U;
+        slots.on_evict(victim);
+      }
+      slots.on_insert(slot, {});
+    }
+    benchmark::ClobberMemory();
+  }
+  if (wrong > 0) state.SkipWithError("other victims than in the simulator");
+  count_requests(state, trace);
+  auto const calls = seen.requests + 2 * seen.evictions;
+  state.counters["calls"] =
+      benchmark::Counter(static_cast<double>(calls), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void optimum(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(inlay::belady(trace, capacity_of(state)).hits);
+  }
+  count_requests(state, trace);
+}
+
+void curve(benchmark::State& state, get_trace get) {
+  auto const& trace = get();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(inlay::miss_ratio_curve(trace).hits(1));
+  }
+  count_requests(state, trace);
+}
+
+void add_trace(std::string const& name, get_trace get,
+               std::vector<std::int64_t> const& capacities) {
+  auto const add = [&](std::string const& what, auto const& body) {
+    return benchmark::RegisterBenchmark(("sim/" + what + "/" + name).c_str(), body, get)
+        ->Unit(benchmark::kMillisecond);
+  };
+  add("number", number_keys);
+  add("curve", curve);
+  for (auto* each :
+       {add("replay/lru", replay<inlay::lru>), add("replay/sieve", replay<inlay::sieve>),
+        add("policy/lru", policy_alone<inlay::lru>),
+        add("policy/sieve", policy_alone<inlay::sieve>), add("batch/lru", batched<inlay::lru>),
+        add("belady", optimum)}) {
+    each->ArgName("rows")->ArgsProduct({capacities});
+  }
+}
+
+// The real trace is there or not, which only a run can tell.
+[[maybe_unused]] bool const added = [] {
+  if (!scarab_path().empty()) add_trace("scarab", scarab, {7058, 705});
+  add_trace("zipf", zipf, {100'000, 10'000});
+  return true;
+}();
+
+}  // namespace
