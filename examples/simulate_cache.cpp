@@ -1,0 +1,120 @@
+// Replays traces of keys over cache policies and says how many requests each would hit, beside the
+// most that is possible. `simulate_cache --help` lists what can be chosen.
+
+#include "miss_ratio_plot.hpp"
+#include "simulate_options.hpp"
+
+#include <inlay/sim/batch_simulator.hpp>
+#include <inlay/sim/belady.hpp>
+#include <inlay/sim/cache_simulator.hpp>
+#include <inlay/sim/read_trace.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace {
+
+/// A policy at a capacity on a trace.
+struct result {
+  std::string trace;
+  std::string policy;
+  std::size_t capacity = 0;
+  inlay::replayed seen;
+  std::optional<inlay::replayed> best;  ///< by Belady; unknown for batches
+};
+
+void print_head(simulate_options const& options) {
+  if (options.csv) {
+    std::printf("trace,policy,capacity,requests,unique,hits,hit_rate,belady_hits\n");
+  } else {
+    std::printf("%-24s %-12s %10s %10s %10s %10s %8s %11s\n", "trace", "policy", "capacity",
+                "requests", "unique", "hits", "hit rate", "Belady hits");
+  }
+}
+
+void print(result const& one, simulate_options const& options) {
+  auto const best = one.best ? std::to_string(one.best->hits) : std::string();
+  auto const count = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
+  if (options.csv) {
+    auto const plain = one.trace.find_first_of(",\"\n") == std::string::npos;
+    std::printf("%s,%s,%zu,%llu,%llu,%llu,%.6f,%s\n",
+                plain ? one.trace.c_str() : quoted(one.trace, '"').c_str(), one.policy.c_str(),
+                one.capacity, count(one.seen.requests), count(one.seen.unique),
+                count(one.seen.hits), one.seen.hit_rate(), best.c_str());
+  } else {
+    std::printf("%-24s %-12s %10zu %10llu %10llu %10llu %8.4f %11s\n", one.trace.c_str(),
+                one.policy.c_str(), one.capacity, count(one.seen.requests), count(one.seen.unique),
+                count(one.seen.hits), one.seen.hit_rate(), best.empty() ? "-" : best.c_str());
+  }
+}
+
+inlay::replayed replay(inlay::access_trace const& trace, any_policy const& policy,
+                       std::size_t capacity, simulate_options const& options) {
+  if (options.batch > 0) {
+    return inlay::batch_simulator{
+        .cache = policy, .capacity = capacity, .batch = options.batch, .depth = options.depth}
+        .replay(inlay::host_exec(), trace);
+  }
+  return inlay::cache_simulator{.cache = policy, .capacity = capacity, .window = options.window}
+      .replay(trace);
+}
+
+/// All policies at all capacities on a trace.
+void simulate(std::string const& path, simulate_options const& options, miss_ratio_plot& plot) {
+  auto const trace = inlay::read_trace(path);
+  auto const name = std::filesystem::path(path).filename().string();
+  std::map<std::size_t, inlay::replayed> best;
+  std::map<std::size_t, double> ratios;
+  for (auto const& size : options.sizes) {
+    if (options.batch > 0) break;
+    auto const capacity = size.rows_of(trace.distinct());
+    auto const& optimum = best[capacity] = inlay::belady(trace, capacity);
+    ratios[capacity] = optimum.miss_rate();
+  }
+  if (!ratios.empty()) plot.add(name + ", Belady", ratios);
+  for (std::size_t at = 0; at < options.policies.size(); ++at) {
+    ratios.clear();
+    for (auto const& size : options.sizes) {
+      auto const capacity = size.rows_of(trace.distinct());
+      result one{name, options.policies[at], capacity,
+                 replay(trace, options.chosen[at], capacity, options), std::nullopt};
+      if (!best.empty()) one.best = best[capacity];
+      ratios[capacity] = one.seen.miss_rate();
+      print(one, options);
+    }
+    plot.add(name + ", " + options.policies[at], ratios);
+  }
+}
+
+void run(simulate_options const& options) {
+  miss_ratio_plot plot(options.plot);
+  print_head(options);
+  for (auto const& path : options.traces) {
+    simulate(path, options, plot);
+  }
+  std::fflush(stdout);
+  plot.draw();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Replays traces of keys over cache policies and counts hits.");
+  simulate_options options;
+  describe(app, options);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    options.complete();
+    run(options);
+  } catch (inlay::error const& wrong) {
+    std::fprintf(stderr, "simulate_cache: %s\n", wrong.sentence().c_str());
+    return 1;
+  } catch (std::exception const& wrong) {
+    std::fprintf(stderr, "simulate_cache: %s\n", wrong.what());
+    return 1;
+  }
+  return 0;
+}
