@@ -1,6 +1,7 @@
 #include <inlay/cache/sieve.hpp>
 
 #include "cache/one_at_a_time.hpp"
+#include "cache/peer_hits.hpp"
 
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
@@ -148,4 +149,9 @@ TEST_CASE("sieve: equals the pseudo code that passes by pinned keys") {
       }
     }
   }
+}
+
+TEST_CASE("sieve: equals libCacheSim on real traces") {
+  compare_with_peer(sieve{}, &peer_hits::sieve,
+                    [](std::size_t hits, std::size_t peer, std::size_t) { CHECK(hits == peer); });
 }

@@ -40,12 +40,7 @@ struct lru {
   template <class Pinned>
   INLAY_HD constexpr way_id victim(span<slot_state> slots, set_state& set, cache_access const&,
                                    Pinned const& pinned) const noexcept {
-    // A pinned slot is in use, so it counts as used now; else every miss would walk over it again.
-    for (auto left = set.queue.size; left > 0; --left) {
-      if (!pinned(set.queue.oldest)) return set.queue.oldest;
-      set.queue.make_young(slots, set.queue.oldest);
-    }
-    return no_way;
+    return set.queue.oldest_loose(slots, pinned);
   }
 };
 

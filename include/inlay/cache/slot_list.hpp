@@ -51,6 +51,28 @@ struct slot_list {
       push_young(slots, way);
     }
   }
+
+  /// The oldest slot that is not pinned; `no_way` if all are. Pinned ones that are met go to the
+  /// young end: they are in use, and else every miss of a plan would walk over them again.
+  template <class Slot, class Pinned>
+  INLAY_HD constexpr way_id oldest_loose(span<Slot> slots, Pinned const& pinned) noexcept {
+    for (auto left = size; left > 0; --left) {
+      if (!pinned(oldest)) return oldest;
+      make_young(slots, oldest);
+    }
+    return no_way;
+  }
+
+  /// All slots of another list come in at the young end, in their order.
+  template <class Slot>
+  INLAY_HD constexpr void take_all(span<Slot> slots, slot_list& other) noexcept {
+    if (other.size == 0) return;
+    slots[other.oldest].at.older = youngest;
+    (youngest == no_way ? oldest : slots[youngest].at.younger) = other.oldest;
+    youngest = other.youngest;
+    size += other.size;
+    other = {};
+  }
 };
 
 }  // namespace inlay::inline INLAY_ABI
