@@ -1,7 +1,13 @@
 #include "zipf_keys.hpp"
 
+#include <inlay/cache/arc.hpp>
+#include <inlay/cache/clock.hpp>
+#include <inlay/cache/fifo.hpp>
+#include <inlay/cache/lfu.hpp>
 #include <inlay/cache/lru.hpp>
+#include <inlay/cache/s3_fifo.hpp>
 #include <inlay/cache/sieve.hpp>
+#include <inlay/cache/w_tiny_lfu.hpp>
 #include <inlay/sim/batch_simulator.hpp>
 #include <inlay/sim/belady.hpp>
 #include <inlay/sim/cache_simulator.hpp>
@@ -144,17 +150,20 @@ void policy_alone(benchmark::State& state, get_trace get) {
   std::uint64_t wrong = 0;
   for (auto _ : state) {
     inlay::policy_slots<Policy> slots(Policy{}, capacity_of(state));
-    for (auto const [slot, what] : operations) {
+    for (std::size_t at = 0; at < operations.size(); ++at) {
+      auto const [slot, what] = operations[at];
+      inlay::cache_access const use{.hash = hash(trace.keys()[at]),
+                                    .step = inlay::step_id{static_cast<std::int64_t>(at)}};
       if (what == kind::hit) {
-        slots.on_hit(slot, {});
+        slots.on_hit(slot, use);
         continue;
       }
       if (what == kind::replace) {
-        auto const victim = slots.victim({}, none);
+        auto const victim = slots.victim(use, none);
         wrong += victim != slot ? 1U : 0U;
         slots.on_evict(victim);
       }
-      slots.on_insert(slot, {});
+      slots.on_insert(slot, use);
     }
     benchmark::ClobberMemory();
   }
@@ -181,21 +190,31 @@ void curve(benchmark::State& state, get_trace get) {
   count_requests(state, trace);
 }
 
-void add_trace(std::string const& name, get_trace get,
-               std::vector<std::int64_t> const& capacities) {
-  auto const add = [&](std::string const& what, auto const& body) {
-    return benchmark::RegisterBenchmark(("sim/" + what + "/" + name).c_str(), body, get)
-        ->Unit(benchmark::kMillisecond);
+using capacities = std::vector<std::int64_t>;
+
+template <class Body>
+benchmark::internal::Benchmark* add(std::string const& name, Body const& body, get_trace get) {
+  return benchmark::RegisterBenchmark(name.c_str(), body, get)->Unit(benchmark::kMillisecond);
+}
+
+template <class... Policies>
+void add_policies(std::string const& trace, get_trace get, capacities const& rows) {
+  auto const add_one = [&](std::string const& what, std::string const& policy, auto const& body) {
+    add("sim/" + what + "/" + policy + "/" + trace, body, get)
+        ->ArgName("rows")
+        ->ArgsProduct({rows});
   };
-  add("number", number_keys);
-  add("curve", curve);
-  for (auto* each :
-       {add("replay/lru", replay<inlay::lru>), add("replay/sieve", replay<inlay::sieve>),
-        add("policy/lru", policy_alone<inlay::lru>),
-        add("policy/sieve", policy_alone<inlay::sieve>), add("batch/lru", batched<inlay::lru>),
-        add("belady", optimum)}) {
-    each->ArgName("rows")->ArgsProduct({capacities});
-  }
+  (add_one("replay", Policies::name, replay<Policies>), ...);
+  (add_one("policy", Policies::name, policy_alone<Policies>), ...);
+}
+
+void add_trace(std::string const& name, get_trace get, capacities const& rows) {
+  add("sim/number/" + name, number_keys, get);
+  add("sim/curve/" + name, curve, get);
+  add("sim/belady/" + name, optimum, get)->ArgName("rows")->ArgsProduct({rows});
+  add("sim/batch/lru/" + name, batched<inlay::lru>, get)->ArgName("rows")->ArgsProduct({rows});
+  add_policies<inlay::lru, inlay::fifo, inlay::clock, inlay::lfu, inlay::sieve, inlay::s3_fifo,
+               inlay::arc, inlay::w_tiny_lfu>(name, get, rows);
 }
 
 // The real trace is there or not, which only a run can tell.
