@@ -27,6 +27,7 @@
 #include <inlay/batch/zipf_mandelbrot.hpp>
 #include <inlay/cache/arc.hpp>
 #include <inlay/cache/cache_policy.hpp>
+#include <inlay/cache/cache_set.hpp>
 #include <inlay/cache/cache_slots.hpp>
 #include <inlay/cache/cached_rows.hpp>
 #include <inlay/cache/clock.hpp>
@@ -53,6 +54,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/columns.hpp>
 #include <inlay/core/config.hpp>
+#include <inlay/core/device_exec.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/hash.hpp>
 #include <inlay/core/host_exec.hpp>
@@ -105,6 +107,7 @@
 #include <inlay/sim/miss_ratio_curve.hpp>
 #include <inlay/sim/read_trace.hpp>
 #include <inlay/sim/replayed.hpp>
+#include <inlay/sim/set_replay.hpp>
 #include <inlay/sim/shards.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
