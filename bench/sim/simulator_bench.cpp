@@ -17,6 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,8 +33,9 @@
 // number: giving the keys their numbers, once for a trace. replay: all else, for one policy and
 // capacity. policy: of that the policy alone, with the slots of hits and inserts written down
 // beforehand; `calls` are those of on_hit, on_insert, victim and on_evict, a second. batch: replay
-// in batches of 512 through an engine's parts. belady, curve: the optimum, and LRU at all
-// capacities at once.
+// in batches of 512 through an engine's parts. pinned: the same with four batches in flight, so
+// large that they pin about nine tenths of the rows. belady, curve: the optimum, and
+// LRU at all capacities at once.
 
 namespace {
 
@@ -63,6 +65,10 @@ access_trace const& zipf() {
 }
 
 using get_trace = access_trace const& (*)();
+
+[[nodiscard]] double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void count_requests(benchmark::State& state, access_trace const& trace) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(trace.size()));
@@ -103,6 +109,56 @@ void batched(benchmark::State& state, get_trace get) {
   }
   count_requests(state, trace);
   state.counters["hit_rate"] = seen.hit_rate();
+}
+
+/// The most rows that so many requests in a row ever need, and in `mean` what they need as a rule.
+std::size_t most_rows(access_trace const& trace, std::size_t requests, double& mean) {
+  std::vector<std::size_t> seen(trace.distinct(), 0);
+  std::size_t most = 0;
+  std::size_t sum = 0;
+  std::size_t windows = 0;
+  for (std::size_t first = 0; first < trace.size(); first += requests) {
+    std::size_t distinct = 0;
+    ++windows;
+    for (auto at = first; at < std::min(first + requests, trace.size()); ++at) {
+      distinct += std::exchange(seen[trace.numbers()[at]], windows) != windows ? 1U : 0U;
+    }
+    most = std::max(most, distinct);
+    sum += distinct;
+  }
+  mean = static_cast<double>(sum) / static_cast<double>(windows);
+  return most;
+}
+
+/// `ratio`: the time with most rows pinned by batches in flight over that with one batch's rows
+/// pinned, in a cache of the same size, turn by turn.
+template <class Cache>
+void pinned(benchmark::State& state, get_trace get) {
+  constexpr std::size_t depth = 4;
+  auto const& trace = get();
+  inlay::host_exec const exec(1);
+  double mean = 0.0;
+  std::size_t batch = 16;
+  while (20 * most_rows(trace, (depth + 1) * (batch + 16), mean) < 19 * capacity_of(state)) {
+    batch += 16;
+  }
+  inlay::batch_simulator<Cache> const few{{}, capacity_of(state), batch, 0};
+  inlay::batch_simulator<Cache> const many{{}, capacity_of(state), batch, depth};
+  double in_few = 0.0;
+  double in_many = 0.0;
+  for (auto _ : state) {
+    auto const start = seconds_now();
+    benchmark::DoNotOptimize(many.replay(exec, trace).hits);
+    auto const between = seconds_now();
+    benchmark::DoNotOptimize(few.replay(exec, trace).hits);
+    in_many += between - start;
+    in_few += seconds_now() - between;
+    state.SetIterationTime(between - start);
+  }
+  count_requests(state, trace);
+  state.counters["batch"] = static_cast<double>(batch);
+  state.counters["pinned"] = mean / static_cast<double>(capacity_of(state));
+  state.counters["ratio"] = in_many / in_few;
 }
 
 enum class kind : std::uint8_t { hit, insert, replace };
@@ -206,6 +262,11 @@ void add_policies(std::string const& trace, get_trace get, capacities const& row
   };
   (add_one("replay", Policies::name, replay<Policies>), ...);
   (add_one("policy", Policies::name, policy_alone<Policies>), ...);
+  (add("sim/pinned/" + std::string(Policies::name) + "/" + trace, pinned<Policies>, get)
+       ->ArgName("rows")
+       ->Arg(rows.back())
+       ->UseManualTime(),
+   ...);
 }
 
 void add_trace(std::string const& name, get_trace get, capacities const& rows) {

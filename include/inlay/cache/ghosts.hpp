@@ -37,7 +37,8 @@ struct ghosts {
     auto found = no_way;
     for (auto at = first; at < first + cells(slots); ++at) {
       auto const& cell = slots[at].ghost;
-      found = (cell.tag == tag) & (cell.gone_at != 0) ? static_cast<way_id>(at) : found;
+      auto const is_it = (cell.tag == tag) & (cell.gone_at != 0);
+      found = is_it ? static_cast<way_id>(at) : found;
     }
     return found;
   }
