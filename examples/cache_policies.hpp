@@ -4,6 +4,7 @@
 #include <inlay/cache/clock.hpp>
 #include <inlay/cache/fifo.hpp>
 #include <inlay/cache/lfu.hpp>
+#include <inlay/cache/look_ahead.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/s3_fifo.hpp>
 #include <inlay/cache/sieve.hpp>
@@ -12,4 +13,4 @@
 
 /// The cache policies that can be chosen by name: a policy is known when it stands here.
 using any_policy = inlay::one_of<inlay::lru, inlay::fifo, inlay::clock, inlay::lfu, inlay::sieve,
-                                 inlay::s3_fifo, inlay::arc, inlay::w_tiny_lfu>;
+                                 inlay::s3_fifo, inlay::arc, inlay::w_tiny_lfu, inlay::look_ahead>;

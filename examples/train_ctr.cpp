@@ -1,6 +1,7 @@
 // Trains a click model on real or generated data through composed parts, and says how good it is
 // beside what is possible. `train_ctr --help` lists what can be chosen.
 
+#include "cache_policies.hpp"
 #include "example_report.hpp"
 #include "output_file.hpp"
 #include "save_parameters.hpp"
@@ -8,8 +9,6 @@
 #include "train_options.hpp"
 #include "training.hpp"
 
-#include <inlay/cache/lru.hpp>
-#include <inlay/cache/sieve.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/engine/engine.hpp>
 #include <inlay/engine/trace.hpp>
@@ -35,7 +34,6 @@ namespace {
 
 using any_optimizer = inlay::one_of<inlay::adagrad, inlay::rowwise_adagrad, inlay::sgd,
                                     inlay::momentum, inlay::adam, inlay::ftrl>;
-using any_cache = inlay::one_of<inlay::lru, inlay::sieve>;
 using any_sums = inlay::one_of<inlay::fast_sums, inlay::fixed_sums>;
 using any_network = std::variant<inlay::logistic_regression, inlay::deepfm, inlay::dlrm>;
 
@@ -189,7 +187,7 @@ void run(train_options const& options) {
     run(trainer, options, data, outputs);
   } else {
     inlay::engine trainer(shape, inlay::parts{.exec = exec,
-                                              .cache = any_cache::named(*options.cache),
+                                              .cache = options.policy,
                                               .optimizer = optimizer_of(options),
                                               .sums = sums});
     run(trainer, options, data, outputs);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cache_policies.hpp"
+
 #include <inlay/core/error.hpp>
 
 #include <CLI/CLI.hpp>
@@ -34,6 +36,7 @@ struct train_options {
   float clip = 0.0F;
   std::size_t cache_rows = 0;
   std::optional<std::string> cache;
+  any_policy policy;
   std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
   bool fixed_sums = false;
   std::uint64_t seed = 1;
@@ -85,7 +88,7 @@ struct train_options {
     if (hidden.empty()) hidden = {64, 32};
     if (bottom.empty()) bottom = {32};
     if (top.empty()) top = {64, 32};
-    cache = cache.value_or("lru");
+    policy = any_policy::named(cache.value_or("lru"));
     split = split.value_or(data.starts_with("movielens:") ? "random" : "time");
     rate = rate.value_or(usual_rate());
     initial_scale = initial_scale.value_or(usual_scale());
@@ -170,8 +173,7 @@ inline void describe(CLI::App& app, train_options& options) {
                  "rows of the cache; 0: rows are used in the table")
       ->check(not_negative)
       ->capture_default_str();
-  app.add_option("--cache", options.cache, "cache policy: lru or sieve [lru]")
-      ->check(CLI::IsMember({"lru", "sieve"}));
+  app.add_option("--cache", options.cache, "cache policy [lru]:" + any_policy::names());
   app.add_option("--threads", options.threads, "threads; all of the machine unless said otherwise")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

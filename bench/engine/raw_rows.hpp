@@ -43,7 +43,7 @@ class raw_rows {
 
   void gather_and_scatter() {
     exec_.for_pieces(plan_.virtual_ids.size(), 1024, [&](std::size_t first, std::size_t last) {
-      inlay::look_ahead<16>(
+      inlay::with_prefetch<16>(
           last - first,
           [&](std::size_t i) { inlay::prefetch_lines(row_of(first + i), dim_ * sizeof(float)); },
           [&](std::size_t i) {
@@ -51,7 +51,7 @@ class raw_rows {
           });
     });
     exec_.for_pieces(plan_.size(), 512, [&](std::size_t first, std::size_t last) {
-      inlay::look_ahead<16>(
+      inlay::with_prefetch<16>(
           last - first,
           [&](std::size_t i) {
             inlay::prefetch_lines(rows_[first + i], dim_ * sizeof(float));

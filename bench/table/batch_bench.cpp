@@ -123,7 +123,7 @@ double read_rows(steps_keys const& all, store const& rows) {
     rows.find({keys.data(), keys.size()}, {at.data(), keys.size()});
     auto const start = nanoseconds();
     float sum = 0;
-    inlay::look_ahead<16>(
+    inlay::with_prefetch<16>(
         keys.size(), [&](std::size_t i) { inlay::prefetch_lines(at[i], dim * sizeof(float)); },
         [&](std::size_t i) {
           for (std::size_t column = 0; column < dim; ++column)

@@ -37,6 +37,7 @@
 #include <inlay/cache/ghosts.hpp>
 #include <inlay/cache/in_place.hpp>
 #include <inlay/cache/lfu.hpp>
+#include <inlay/cache/look_ahead.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/no_cache.hpp>
 #include <inlay/cache/organisation.hpp>

@@ -4,6 +4,7 @@
 #include <inlay/cache/clock.hpp>
 #include <inlay/cache/fifo.hpp>
 #include <inlay/cache/lfu.hpp>
+#include <inlay/cache/look_ahead.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/cache/s3_fifo.hpp>
@@ -173,6 +174,7 @@ void check_all_policies(std::vector<key> const& trace, std::size_t sets) {
   check_homes<inlay::s3_fifo>(trace, sets);
   check_homes<inlay::arc>(trace, sets);
   check_homes<inlay::w_tiny_lfu>(trace, sets);
+  check_homes<inlay::look_ahead>(trace, sets);
 }
 
 }  // namespace

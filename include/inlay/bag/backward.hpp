@@ -37,7 +37,7 @@ class row_gradients {
     // Where the gradients of their occurrences lie: looked up beforehand, for an address that is
     // itself on its way from memory asks for nothing ahead.
     end_ = plan_.offsets[last];
-    look_ahead<32>(
+    with_prefetch<32>(
         end_ - plan_.offsets[first],
         [&, begin = plan_.offsets[first]](std::size_t i) {
           prefetch_line(bags_.places.data() + plan_.occurrences[begin + i]);

@@ -150,7 +150,7 @@ class cache_slots {
                  span<std::uint32_t const> counts, step_id step, span<slot_id const> slots) {
     constexpr std::size_t far = 48;   // hits before its turn, a slot's state is asked for;
     constexpr std::size_t near = 24;  // and this many before, what the policy will touch beside it
-    look_ahead<far>(
+    with_prefetch<far>(
         hits_.size(), [&](std::size_t h) { policy.prefetch(slots[hits_[h]]); },
         [&](std::size_t h) {
           if (h + near < hits_.size()) policy.prepare_hit(slots[hits_[h + near]]);
@@ -198,7 +198,7 @@ class cache_slots {
   void update_index(host_exec const& exec, span<slot_id const> slots) {
     victims_.resize(missed_.size() - fresh_);
     exec.for_pieces(missed_.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
-      look_ahead<32>(
+      with_prefetch<32>(
           last - first,
           [&](std::size_t at) { prefetch_line(rows_.data() + slots[missed_[first + at]]); },
           [&](std::size_t at) {

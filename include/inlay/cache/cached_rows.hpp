@@ -120,7 +120,7 @@ class cached_rows {
     auto const missed = slots_.missed();
     auto const slot_of = [&](std::size_t m) { return refs.slots[missed[m]]; };
     exec.for_pieces(missed.size(), rows_a_piece, [&](std::size_t first, std::size_t last) {
-      look_ahead<8>(
+      with_prefetch<8>(
           last - first,
           [&](std::size_t at) {
             auto const slot = slot_of(first + at);

@@ -30,7 +30,7 @@ INLAY_HD inline void prefetch_lines(void const* first, std::size_t bytes) noexce
 /// Calls visit(i) for every i of [0, count) in order, and ahead(i) `Distance` visits before: a loop
 /// whose memory is on its way when it comes.
 template <std::size_t Distance, class Ahead, class Visit>
-void look_ahead(std::size_t count, Ahead&& ahead, Visit&& visit) {
+void with_prefetch(std::size_t count, Ahead&& ahead, Visit&& visit) {
   for (std::size_t i = 0; i < std::min(Distance, count); ++i) {
     ahead(i);
   }

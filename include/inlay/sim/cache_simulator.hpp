@@ -53,7 +53,7 @@ class replay {
     constexpr std::size_t far = 32;
     constexpr std::size_t near = 12;
     auto const numbers = trace_.numbers();
-    look_ahead<far>(
+    with_prefetch<far>(
         trace_.size(), [&](std::size_t at) { prefetch_line(slots_.data() + numbers[at]); },
         [&](std::size_t at) {
           if (at + near < numbers.size()) {

@@ -46,7 +46,7 @@ void transpose(id_plan<Key>& plan) {
   }
   auto* const cursors = plan.offsets.data() + 1;
   auto* const occurrences = plan.occurrences.data();
-  look_ahead<24>(
+  with_prefetch<24>(
       count, [&](std::size_t i) { prefetch_line(occurrences + cursors[plan.virtual_ids[i]]); },
       [&](std::size_t i) {
         occurrences[cursors[plan.virtual_ids[i]]++] = static_cast<std::uint32_t>(i);

@@ -40,7 +40,7 @@ struct alignas(128) line_range {
         homes[count] = home;                             // foretold
         count += has(home) ? 1U : 0U;
       }
-      look_ahead<32>(
+      with_prefetch<32>(
           count, [&](std::size_t n) { ask(homes[n]); },
           [&](std::size_t n) {
             if (!try_one(mine[n], homes[n], end)) unsettled[noted++] = mine[n];

@@ -229,7 +229,7 @@ class shared_numbering {
     }
     auto* const virtual_ids = plan.virtual_ids.data();
     auto* const occurrences = plan.occurrences.data();
-    look_ahead<24>(
+    with_prefetch<24>(
         own.last - own.first,
         [&](std::size_t i) { prefetch_line(occurrences + next[virtual_ids[own.first + i]]); },
         [&](std::size_t i) {
