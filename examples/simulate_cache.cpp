@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace {
 
@@ -28,10 +30,10 @@ struct result {
 
 void print_head(simulate_options const& options) {
   if (options.csv) {
-    std::printf("trace,policy,capacity,requests,unique,hits,hit_rate,belady_hits\n");
+    std::printf("trace,policy,capacity,requests,lookups,hits,hit_rate,belady_hits\n");
   } else {
     std::printf("%-24s %-12s %10s %10s %10s %10s %8s %11s\n", "trace", "policy", "capacity",
-                "requests", "unique", "hits", "hit rate", "Belady hits");
+                "requests", "lookups", "hits", "hit rate", "Belady hits");
   }
 }
 
@@ -62,42 +64,71 @@ inlay::replayed replay(inlay::access_trace const& trace, any_policy const& polic
       .replay(trace);
 }
 
-/// All policies at all capacities on a trace.
-void simulate(std::string const& path, simulate_options const& options, miss_ratio_plot& plot) {
-  auto const trace = inlay::read_trace(path);
-  auto const name = std::filesystem::path(path).filename().string();
-  std::map<std::size_t, inlay::replayed> best;
-  std::map<std::size_t, double> ratios;
-  for (auto const& size : options.sizes) {
-    if (options.batch > 0) break;
-    auto const capacity = size.rows_of(trace.distinct());
-    auto const& optimum = best[capacity] = inlay::belady(trace, capacity);
-    ratios[capacity] = optimum.miss_rate();
-  }
-  if (!ratios.empty()) plot.add(name + ", Belady", ratios);
-  for (std::size_t at = 0; at < options.policies.size(); ++at) {
-    ratios.clear();
-    for (auto const& size : options.sizes) {
-      auto const capacity = size.rows_of(trace.distinct());
-      result one{name, options.policies[at], capacity,
-                 replay(trace, options.chosen[at], capacity, options), std::nullopt};
-      if (!best.empty()) one.best = best[capacity];
-      ratios[capacity] = one.seen.miss_rate();
-      print(one, options);
-    }
-    plot.add(name + ", " + options.policies[at], ratios);
-  }
-}
+/// Replays traces, prints what comes of it, and remembers what did not fit.
+class simulation {
+ public:
+  explicit simulation(simulate_options const& options) : options_(options), plot_(options.plot) {}
 
-void run(simulate_options const& options) {
-  miss_ratio_plot plot(options.plot);
-  print_head(options);
-  for (auto const& path : options.traces) {
-    simulate(path, options, plot);
+  void run() {
+    for (auto const& path : options_.traces) {
+      simulate(path);
+    }
+    std::fflush(stdout);
+    if (results_ == 0 && misfit_) throw *misfit_;
+    plot_.draw();
   }
-  std::fflush(stdout);
-  plot.draw();
-}
+
+ private:
+  /// All policies at all capacities on a trace.
+  void simulate(std::string const& path) {
+    auto const trace = inlay::read_trace(path);
+    auto const name = std::filesystem::path(path).filename().string();
+    std::map<std::size_t, inlay::replayed> best;
+    std::map<std::size_t, double> ratios;
+    for (auto const& size : options_.sizes) {
+      if (options_.batch > 0) break;
+      auto const capacity = size.rows_of(trace.distinct());
+      auto const& optimum = best[capacity] = inlay::belady(trace, capacity);
+      ratios[capacity] = optimum.miss_rate();
+    }
+    if (!ratios.empty()) plot_.add(name + ", Belady", ratios);
+    for (std::size_t at = 0; at < options_.policies.size(); ++at) {
+      ratios.clear();
+      for (auto const& size : options_.sizes) {
+        auto const capacity = size.rows_of(trace.distinct());
+        auto const seen = try_replay(trace, options_.chosen[at], capacity);
+        if (!seen) continue;
+        result one{name, options_.policies[at], capacity, *seen, std::nullopt};
+        if (!best.empty()) one.best = best[capacity];
+        ratios[capacity] = seen->miss_rate();
+        if (results_++ == 0) print_head(options_);
+        print(one, options_);
+      }
+      plot_.add(name + ", " + options_.policies[at], ratios);
+    }
+  }
+
+  /// Nothing where a batch does not fit, which is said once for each capacity.
+  std::optional<inlay::replayed> try_replay(inlay::access_trace const& trace,
+                                            any_policy const& policy, std::size_t capacity) {
+    try {
+      return replay(trace, policy, capacity, options_);
+    } catch (inlay::error const& wrong) {
+      if (options_.batch == 0) throw;
+      if (too_small_.insert(capacity).second) {
+        std::fprintf(stderr, "simulate_cache: left out: %s\n", wrong.sentence().c_str());
+      }
+      misfit_.emplace(wrong);
+      return std::nullopt;
+    }
+  }
+
+  simulate_options const& options_;
+  miss_ratio_plot plot_;
+  std::size_t results_ = 0;
+  std::set<std::size_t> too_small_;
+  std::optional<inlay::error> misfit_;
+};
 
 }  // namespace
 
@@ -108,7 +139,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     options.complete();
-    run(options);
+    simulation(options).run();
   } catch (inlay::error const& wrong) {
     std::fprintf(stderr, "simulate_cache: %s\n", wrong.sentence().c_str());
     return 1;

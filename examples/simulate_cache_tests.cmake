@@ -27,6 +27,8 @@ inlay_simulate(
   --csv --trace ${trace} --policies lru,sieve --capacities 2,100%)
 inlay_simulate(batches "six.u32,lru,3,6,5,2,0.400000,\n" --csv --trace ${trace} --policies lru
                --capacities 3 --batch 3)
+inlay_simulate(left_out "six.u32,lru,3,6,5,2,0.400000,\n" --csv --trace ${trace} --policies lru
+               --capacities 1,3 --batch 3)
 inlay_simulate(traces "six.u32,lru,4,.*six.u32,lru,4," --csv --trace ${trace} --trace ${trace}
                --policies lru --capacities 4)
 if(INLAY_DATA AND EXISTS "${INLAY_DATA}/trace_scarab_200k.u32")

@@ -104,7 +104,7 @@ inline void describe(CLI::App& app, simulate_options& options) {
                      any_policy::names())
       ->delimiter(',');
   app.add_option("--capacities", options.capacities,
-                 "of the cache: rows, or percentages of the rows of a trace [1%,5%,10%]")
+                 "of the cache: rows, or percentages of a trace's distinct keys [1%,5%,10%]")
       ->delimiter(',');
   app.add_option("--batch", options.batch,
                  "requests of a batch, whose rows are planned at once as in training; hits are of "
@@ -112,8 +112,9 @@ inline void describe(CLI::App& app, simulate_options& options) {
       ->check(CLI::Range(1, 1 << 24));
   app.add_option("--depth", options.depth, "batches in flight whose rows must stay [0]")
       ->check(CLI::Range(0, 1024));
-  app.add_option("--window", options.window,
-                 "requests ahead of which a policy knows the next use of a row [0]")
+  app.add_option(
+         "--window", options.window,
+         "requests ahead in which a policy that asks (look_ahead) knows the next use of a row [0]")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40U));
   app.add_flag("--csv", options.csv, "print comma-separated values");
   app.add_option(

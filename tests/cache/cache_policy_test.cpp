@@ -1,13 +1,18 @@
 #include <inlay/cache/cache_policy.hpp>
 
 #include <inlay/cache/lru.hpp>
+#include <inlay/cache/policy_slots.hpp>
+#include <inlay/cache/s3_fifo.hpp>
 #include <inlay/cache/sieve.hpp>
+#include <inlay/cache/w_tiny_lfu.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
+#include <string>
 
 // Policies that break one law each, like mistakes that were made or are easily made: the laws must
 // find them.
@@ -138,4 +143,36 @@ TEST_CASE("cache policy laws: the sentence names the size and the seed") {
                        doctest::Contains("with 7 slots breaks a law: a victim is not pinned (seed "
                                          "42)"),
                        inlay::error);
+}
+
+TEST_CASE("cache_policy: knobs without a meaning are refused in words") {
+  auto const refused = [](auto const& policy) {
+    try {
+      inlay::policy_slots slots(policy, 8);
+    } catch (inlay::error const& wrong) {
+      return wrong.sentence().find("must be between 0 and 1") != std::string::npos;
+    }
+    return false;
+  };
+  constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
+  for (float const share : {-1.0F, 1.5F, nan}) {
+    CAPTURE(share);
+    CHECK(refused(inlay::s3_fifo{.small_share = share}));
+    CHECK(refused(inlay::s3_fifo{.ghost_share = share}));
+    CHECK(refused(inlay::w_tiny_lfu{.window_share = share}));
+    CHECK(refused(inlay::w_tiny_lfu{.protected_share = share}));
+  }
+  CHECK_FALSE(refused(inlay::s3_fifo{.small_share = 0.0F, .ghost_share = 1.0F}));
+  CHECK_FALSE(refused(inlay::w_tiny_lfu{.window_share = 1.0F, .protected_share = 0.0F}));
+}
+
+TEST_CASE("cache_policy: the laws hold at the ends of the knobs") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    inlay::testing::check_cache_policy(inlay::s3_fifo{.small_share = 0.0F, .ghost_share = 0.0F},
+                                       seed);
+    inlay::testing::check_cache_policy(inlay::s3_fifo{.small_share = 1.0F, .promote_at = 0}, seed);
+    inlay::testing::check_cache_policy(inlay::w_tiny_lfu{.window_share = 0.0F}, seed);
+    inlay::testing::check_cache_policy(
+        inlay::w_tiny_lfu{.window_share = 1.0F, .protected_share = 1.0F}, seed);
+  }
 }

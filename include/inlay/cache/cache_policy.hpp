@@ -20,7 +20,7 @@ struct cache_access {
   std::uint64_t hash = 0;             ///< of the row's key
   std::uint32_t count = 1;            ///< occurrences in the batch
   step_id step{};                     ///< of the batch
-  std::int64_t next_use = INT64_MAX;  ///< step of the next use that a look-ahead window knows
+  std::int64_t next_use = INT64_MAX;  ///< step of the next use, if a window knows it
 };
 
 namespace detail {
@@ -56,9 +56,15 @@ concept policy_choice =
 /// Decides which row leaves a full cache. A plain struct with const members; the cache that owns
 /// the states calls it, the simulator and the device too. Laws: testing/cache_policy_laws.hpp.
 ///
-/// A policy may have one member more, `prepare_hit(span<slot_state const>, way_id)`: it is called a
-/// few hits before `on_hit`, and asks for the memory that `on_hit` will touch beside the slot's own
-/// state (`prefetch_line`), such as neighbours in a list. It changes nothing.
+/// The rows of a plan are pinned while its misses are placed, so `victim` must not walk over them
+/// anew for every miss: it moves them away (`slot_list::oldest_loose`), remembers that a list has
+/// only such (`pinned_list`), or keeps a hand where it stood (`sieve`). The same accesses give the
+/// same victims: what chance a policy needs it takes from `cache_access::hash`.
+///
+/// Two members more are optional. `prepare_hit(span<slot_state const>, way_id)` is called a few
+/// hits before `on_hit` and asks for the memory that `on_hit` will touch beside the slot's own
+/// state (`prefetch_line`), such as neighbours in a list. `check()` throws if a knob has no
+/// meaning; a cache calls it first.
 template <class T>
 concept cache_policy = policy_state<T> && policy_events<T> && policy_choice<T>;
 

@@ -31,7 +31,7 @@ struct frequency_sketch {
       auto const left = most - before;
       cell += (count < left ? count : left) << at.shift;
     }
-    if (++uses % age_after != 0) return;
+    if (age_after == 0 || ++uses % age_after != 0) return;
     auto& old = slots[hand].counters;
     old = old >> 1U & 0x7777'7777'7777'7777U;
     hand = hand + 1 == slots.size() ? 0 : hand + 1;

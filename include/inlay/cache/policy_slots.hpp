@@ -18,6 +18,7 @@ class policy_slots {
   /// Of one set, all slots empty.
   policy_slots(Policy policy, std::size_t slots)
       : policy_(std::move(policy)), slots_(std::make_unique<slot_state[]>(slots)), size_(slots) {
+    if constexpr (requires { policy_.check(); }) policy_.check();
     policy_.reset(view(), set_);
   }
 

@@ -3,6 +3,7 @@
 #include <inlay/cache/cache_policy.hpp>
 #include <inlay/cache/ghosts.hpp>
 #include <inlay/cache/pinned_list.hpp>
+#include <inlay/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace inlay::inline INLAY_ABI {
 struct s3_fifo {
   static constexpr char const* name = "s3_fifo";
 
-  float small_share = 0.1F;      ///< of the slots, for newcomers
-  float ghost_share = 0.9F;      ///< of the slots: as many rows that have gone are remembered
+  float small_share = 0.1F;      ///< of the slots, for newcomers; 0 to 1
+  float ghost_share = 0.9F;      ///< of the slots: as many rows that have gone are known; 0 to 1
   std::uint32_t promote_at = 2;  ///< uses, after the first, that lead into the main queue
 
   struct slot_state {
@@ -35,6 +36,11 @@ struct s3_fifo {
     ghosts gone;            ///< from the small queue
     bool was_full = false;  ///< once; until then newcomers fill both queues
   };
+
+  void check() const {
+    expects(small_share >= 0.0F && small_share <= 1.0F, "small_share must be between 0 and 1");
+    expects(ghost_share >= 0.0F && ghost_share <= 1.0F, "ghost_share must be between 0 and 1");
+  }
 
   INLAY_HD constexpr void reset(span<slot_state> slots, set_state& set) const noexcept {
     set = {};

@@ -3,6 +3,7 @@
 #include <inlay/cache/cache_policy.hpp>
 #include <inlay/cache/frequency_sketch.hpp>
 #include <inlay/cache/pinned_list.hpp>
+#include <inlay/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +20,9 @@ namespace inlay::inline INLAY_ABI {
 struct w_tiny_lfu {
   static constexpr char const* name = "w_tiny_lfu";
 
-  float window_share = 0.01F;    ///< of the slots, to begin with
-  float protected_share = 0.8F;  ///< of the others, for rows used again since the window
-  std::uint32_t age_after = 10;  ///< uses per slot in which all counts are halved once
+  float window_share = 0.01F;    ///< of the slots, to begin with; 0 to 1
+  float protected_share = 0.8F;  ///< of the others, for rows used again there; 0 to 1
+  std::uint32_t age_after = 10;  ///< uses per slot in which all counts are halved once; 0: never
 
   struct slot_state {
     link at;                      ///< in its list
@@ -38,6 +39,12 @@ struct w_tiny_lfu {
     std::uint32_t uses = 0;        ///< in this period
     float hit_rate = 0.0F;         ///< of the period before
   };
+
+  void check() const {
+    expects(window_share >= 0.0F && window_share <= 1.0F, "window_share must be between 0 and 1");
+    expects(protected_share >= 0.0F && protected_share <= 1.0F,
+            "protected_share must be between 0 and 1");
+  }
 
   INLAY_HD constexpr void reset(span<slot_state> slots, set_state& set) const noexcept {
     set = {};
@@ -125,7 +132,7 @@ struct w_tiny_lfu {
 
   INLAY_HD constexpr void count(span<slot_state> slots, set_state& set, way_id way,
                                 cache_access const& use, std::uint32_t hits) const noexcept {
-    set.frequencies.add(slots, slots[way].tag, use.count, age_after == 0 ? 1 : age_after);
+    set.frequencies.add(slots, slots[way].tag, use.count, age_after);
     set.hits += hits;
     if (++set.uses < 10 * slots.size()) return;
     auto const rate = static_cast<float>(set.hits) / static_cast<float>(set.uses);

@@ -157,8 +157,14 @@ void check_cost(trial& with, watched_slots<Policy>& slots) {
     }
     with.require(slots.lawful_victim(with, some_access(with, 1)) == no_way,
                  "there is no victim when a plan has taken all slots");
-    with.require(slots.questions() - before <= 5 * (misses + slots.size()),
-                 "a plan costs O(misses + slots), however many slots are pinned");
+    auto const asked = slots.questions() - before;
+    auto const most = 5 * (misses + slots.size());
+    with.require(asked <= most,
+                 "a plan costs O(misses + slots), however many slots are pinned: for " +
+                     std::to_string(misses) + " misses in " + std::to_string(slots.size()) +
+                     " slots it was asked " + std::to_string(asked) +
+                     " times whether one is pinned, and may be " + std::to_string(most) +
+                     " times; cache_policy.hpp says how");
   }
 }
 
