@@ -15,14 +15,14 @@ struct ghost_cell {
 };
 
 /// The rows that have gone lately, one cell per slot. The papers keep them in lists, which would be
-/// memory that grows beside the slots; here a row's hash says in which eight cells it may be, and
-/// the one that has been there longest gives way. All eight are seen in any case, for where a row
+/// memory that grows beside the slots; here a row's hash says in which four cells it may be, and
+/// the one that has been there longest gives way. All four are seen in any case, for where a row
 /// is can't be foretold.
 struct ghosts {
   std::uint32_t gone = 0;  ///< rows that have gone so far
 
   /// Cells that one row may be in.
-  static constexpr std::size_t group = 8;
+  static constexpr std::size_t group = 4;
 
   /// What a row is known by.
   [[nodiscard]] INLAY_HD static constexpr std::uint32_t tag_of(std::uint64_t hash) noexcept {
