@@ -21,7 +21,8 @@
   std::string inside;
   for (auto const letter : text) {
     if (letter == quote) inside += quote;
-    inside += letter;
+    // A line that ends within a name would be read as a command.
+    inside += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
   }
   return quote + inside + quote;
 }

@@ -41,7 +41,7 @@ void print(result const& one, simulate_options const& options) {
   auto const best = one.best ? std::to_string(one.best->hits) : std::string();
   auto const count = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
   if (options.csv) {
-    auto const plain = one.trace.find_first_of(",\"\n") == std::string::npos;
+    auto const plain = one.trace.find_first_of(",\"\n\r") == std::string::npos;
     std::printf("%s,%s,%zu,%llu,%llu,%llu,%.6f,%s\n",
                 plain ? one.trace.c_str() : quoted(one.trace, '"').c_str(), one.policy.c_str(),
                 one.capacity, count(one.seen.requests), count(one.seen.unique),
@@ -73,7 +73,7 @@ class simulation {
     for (auto const& path : options_.traces) {
       simulate(path);
     }
-    std::fflush(stdout);
+    inlay::expects(std::fflush(stdout) == 0, "the table can't be written");
     if (results_ == 0 && misfit_) throw *misfit_;
     plot_.draw();
   }

@@ -107,6 +107,24 @@ TEST_CASE("lfu: old favourites leave once their counts are halved often enough")
   CHECK(uses < 40);
 }
 
+TEST_CASE(
+    "lfu: where counts are halved in the middle of a plan, the rarest loose slot still goes") {
+  inlay::policy_slots<lfu> slots(lfu{.age_after = 2}, 4);
+  for (auto const& [way, count] : {std::pair{0U, 1U}, {1U, 2U}, {2U, 2U}, {3U, 30U}}) {
+    slots.on_insert(way, {.count = count, .step = inlay::step_id{1}});
+  }
+  auto const pinned = [](inlay::way_id way) { return way == 0; };
+  inlay::cache_access const use{.step = inlay::step_id{2}};
+  CHECK(slots.victim(use, pinned) == 1);  // all of count 1 were found pinned
+  slots.on_hit(3, use);
+  slots.on_hit(3, use);
+  slots.on_hit(3, use);
+  slots.on_hit(3, use);  // halved: count 1 is now of those that had 2 and 3
+  CHECK(slots.victim(use, pinned) == 1);
+  slots.on_evict(1);
+  CHECK(slots.victim(use, pinned) == 2);
+}
+
 TEST_CASE("lfu: equals a plain one, key by key") {
   for (std::uint32_t age_after : {0U, 1U, 3U}) {
     for (std::size_t capacity : {1U, 2U, 3U, 7U, 64U}) {

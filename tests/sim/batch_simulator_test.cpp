@@ -200,3 +200,16 @@ TEST_CASE("batch_simulator: what can't be done is an error in words") {
         "batch 1 of the trace needs 3 rows at once, and it can have 2 of 4: raise the capacity, or "
         "lower the batch or the depth");
 }
+
+TEST_CASE("batch_simulator: capacities and depths beyond all reason") {
+  inlay::host_exec const exec(1);
+  auto const trace = trace_of({1, 2, 3, 1});
+  inlay::batch_simulator<inlay::lru> simulator{{}, std::size_t{1} << 60U, 2, 0};
+  CHECK(simulator.replay(exec, trace).hits == 1);  // takes memory for three rows
+  simulator.depth = ~std::size_t{0};
+  CHECK(sentence_of([&] { (void)simulator.replay(exec, trace); }) ==
+        "a simulation has at most 65,535 batches in flight");
+  simulator = {{}, 0, 2, 0};
+  CHECK(sentence_of([&] { (void)simulator.replay(exec, trace); }) ==
+        "a cache needs at least one row");
+}

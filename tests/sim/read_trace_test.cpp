@@ -122,6 +122,16 @@ TEST_CASE("read_trace: an ending that nobody knows is an error that lists those 
   CHECK(sentence_of([] { (void)read_trace(""); }).starts_with("'' ends like no trace"));
 }
 
+TEST_CASE("read_trace: a format whose keys do not lie in its records is an error") {
+  trace_file const file(".u32", "12345678");
+  for (inlay::trace_format const& format :
+       {inlay::trace_format{".u32", 0, 0, 4}, inlay::trace_format{".u32", 4, 0, 8},
+        inlay::trace_format{".u32", 4, 0, 0}, inlay::trace_format{".u32", 16, 0, 9}}) {
+    CHECK(sentence_of([&] { (void)inlay::read_trace(file.path(), format); }) ==
+          "a trace's format needs a key of at most 8 bytes within each record");
+  }
+}
+
 TEST_CASE("read_trace: what can't be opened or read is an error that says why") {
   auto const missing = std::filesystem::temp_directory_path() / "inlay_no_such_trace.u32";
   CHECK(sentence_of([&] { (void)read_trace(missing.string()); }) ==

@@ -128,13 +128,12 @@ TEST_CASE("shards: uses in quick succession are nearer still in a sample, and si
 
 TEST_CASE("shards: samples of nothing, and rates that are none") {
   CHECK(shards(access_trace()).miss_ratio(lru{}, 5) == 0.0);
-  shards const none(trace_of({1, 1, 1}), {.rate = 1e-9});
-  CHECK(none.sample().size() == 0);
-  CHECK(none.miss_ratio(lru{}, 1) == 0.0);
+  CHECK(sentence_of([] { (void)shards(trace_of({1, 1, 1}), {.rate = 1e-9}); }) ==
+        "no row is in the sample: raise its rate");
   for (double const rate : {0.0, -0.5, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     CHECK(sentence_of([&] { (void)shards(trace_of({1}), {.rate = rate}); }) ==
           "the rate of a sample must be above 0 and at most 1");
   }
-  CHECK(sentence_of([] { (void)shards(trace_of({1})).miss_ratio(lru{}, 0); }) ==
+  CHECK(sentence_of([] { (void)shards(trace_of({1}), {.rate = 1.0}).miss_ratio(lru{}, 0); }) ==
         "a cache needs at least one row");
 }

@@ -326,6 +326,33 @@ TEST_CASE("key_index: cleared, erased or made to grow again while keys move") {
   shape_now = shape::good;
 }
 
+TEST_CASE("key_index: keys that come and go in batches end a move, and never crowd the old lines") {
+  key_index<shaped_key> index;
+  oracle_map oracle;
+  fill_until_keys_move(index, oracle);
+  auto const moving = index.bytes();
+  auto const room = oracle.size();
+  // What has moved is forgotten, and what has not is joined by as many of the same upper hashes.
+  std::vector<shaped_key> low;
+  for (auto const& [bits, number] : oracle) {
+    if (inlay::mix(bits) >> 63U == 0) low.push_back({bits});
+  }
+  index.erase_each(host_exec(1), span<shaped_key const>(low.data(), low.size()));
+  std::vector<shaped_key> high;
+  for (std::uint64_t bits = std::uint64_t{1} << 40U; high.size() < low.size(); ++bits) {
+    if (inlay::mix(bits) >> 63U == 1) high.push_back({bits});
+  }
+  index.insert_each(host_exec(1), span<shaped_key const>(high.data(), high.size()),
+                    [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+  CHECK(index.size() == room);
+  CHECK(index.bytes() < moving);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < high.size(); ++i) {
+    wrong += index.find(high[i]) == i ? 0U : 1U;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("key_index: put in and taken out by threads side by side, it is as by one") {
   for (auto const how : {shape::good, shape::all_equal, shape::three_homes, shape::last_place,
                          shape::first_and_last, shape::crowds}) {

@@ -19,7 +19,7 @@ inline constexpr way_id no_way = ~way_id{0};
 struct cache_access {
   std::uint64_t hash = 0;             ///< of the row's key
   std::uint32_t count = 1;            ///< occurrences in the batch
-  step_id step{};                     ///< of the batch
+  step_id step{};                     ///< of the batch; later plans have later ones
   std::int64_t next_use = INT64_MAX;  ///< step of the next use, if a window knows it
 };
 

@@ -19,9 +19,10 @@ namespace inlay::inline INLAY_ABI {
 struct s3_fifo {
   static constexpr char const* name = "s3_fifo";
 
-  float small_share = 0.1F;      ///< of the slots, for newcomers; 0 to 1
-  float ghost_share = 0.9F;      ///< of the slots: as many rows that have gone are known; 0 to 1
-  std::uint32_t promote_at = 2;  ///< uses, after the first, that lead into the main queue
+  float small_share = 0.1F;  ///< of the slots, for newcomers; 0 to 1
+  float ghost_share = 0.9F;  ///< of the slots: as many rows that have gone are known; 0 to 1
+  std::uint32_t promote_at =
+      2;  ///< uses, after the first, that lead into the main queue; at most 3
 
   struct slot_state {
     link at;                 ///< in its queue
@@ -40,6 +41,7 @@ struct s3_fifo {
   void check() const {
     expects(small_share >= 0.0F && small_share <= 1.0F, "small_share must be between 0 and 1");
     expects(ghost_share >= 0.0F && ghost_share <= 1.0F, "ghost_share must be between 0 and 1");
+    expects(promote_at <= most_uses, "promote_at must be at most 3: uses are counted no further");
   }
 
   INLAY_HD constexpr void reset(span<slot_state> slots, set_state& set) const noexcept {
@@ -60,7 +62,7 @@ struct s3_fifo {
   }
   INLAY_HD constexpr void on_hit(span<slot_state> slots, set_state&, way_id way,
                                  cache_access const&) const noexcept {
-    if (slots[way].uses < 3) ++slots[way].uses;
+    if (slots[way].uses < most_uses) ++slots[way].uses;
   }
   INLAY_HD constexpr void on_evict(span<slot_state> slots, set_state& set,
                                    way_id way) const noexcept {
@@ -74,7 +76,7 @@ struct s3_fifo {
                                    cache_access const& incoming,
                                    Pinned const& pinned) const noexcept {
     set.was_full = true;
-    for (int look = 0; look < 2; ++look) {
+    for (int look = 0; look < 3; ++look) {  // the second may lead loose slots into a queue left out
       auto const main_slots = slots.size() - small_slots(slots.size());
       auto const is_main = set.main.size > main_slots;
       auto way = is_main ? from_main(slots, set, incoming.step, pinned)
@@ -91,6 +93,8 @@ struct s3_fifo {
   }
 
  private:
+  static constexpr std::uint16_t most_uses = 3;
+
   [[nodiscard]] INLAY_HD constexpr std::size_t small_slots(std::size_t slots) const noexcept {
     auto const share = static_cast<std::size_t>(small_share * static_cast<float>(slots));
     return share == 0 ? 1 : share;

@@ -35,8 +35,8 @@ struct w_tiny_lfu {
     frequency_sketch frequencies;  ///< of all rows seen lately, here or not
     float window_slots = 1.0F;     ///< that the window may have
     float step = 0.0F;             ///< by which that changes next
-    std::uint32_t hits = 0;        ///< in this period
-    std::uint32_t uses = 0;        ///< in this period
+    std::uint64_t hits = 0;        ///< in this period
+    std::uint64_t uses = 0;        ///< in this period
     float hit_rate = 0.0F;         ///< of the period before
   };
 

@@ -27,6 +27,9 @@ class access_trace {
   /// Says that a row is not used again.
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
+  /// A trace holds fewer.
+  static constexpr std::size_t most_requests = key_index<key>::absent;
+
   /// Without a request.
   access_trace() = default;
 
@@ -34,7 +37,7 @@ class access_trace {
   /// one the number of keys; or none, where nothing is known of batches.
   explicit access_trace(buffer<key> keys, buffer<std::uint32_t> batch_ends = {})
       : keys_(std::move(keys)), batch_ends_(std::move(batch_ends)) {
-    expects(keys_.size() < key_index<key>::absent, "a trace holds at most 2^32 - 2 requests");
+    expects(keys_.size() < most_requests, "a trace holds at most 2^32 - 2 requests");
     require_ends();
     numbers_.resize(keys_.size());
     buffer<key> unique(keys_.size());

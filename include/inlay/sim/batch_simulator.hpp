@@ -57,7 +57,11 @@ struct batch_simulator {
     expects(batch > 0 || trace.size() == 0 || !trace.batch_ends().empty(),
             "nothing is known of the batches of this trace: name their size");
     using key = access_trace::key;
-    cache_slots<Cache, key> slots(cache, capacity);
+    expects(capacity > 0, "a cache needs at least one row");
+    expects(depth < most_in_flight, "a simulation has at most 65,535 batches in flight");
+    // More rows than the trace has would stay empty.
+    auto const rows = std::min(capacity, std::max(trace.distinct(), std::size_t{1}));
+    cache_slots<Cache, key> slots(cache, rows);
     hash_mapper::workspace<key> work;
     id_plan<key> plan;
     buffer<slot_id> at;
@@ -83,6 +87,8 @@ struct batch_simulator {
   }
 
  private:
+  static constexpr std::size_t most_in_flight = 65'536;
+
   static void count(replayed& into, std::size_t requests, std::size_t unique, std::size_t misses,
                     std::size_t fresh) noexcept {
     into.requests += requests;

@@ -61,6 +61,9 @@ namespace detail {
 /// record is an error that names it.
 [[nodiscard]] inline access_trace read_trace(std::string const& path, trace_format const& format) {
   constexpr std::size_t records_at_once = 4096;
+  expects(format.key_bytes > 0 && format.key_bytes <= 8 &&
+              format.key_at + format.key_bytes <= format.record_bytes,
+          "a trace's format needs a key of at most 8 bytes within each record");
   file_bytes file(path);
   buffer<char> bytes(records_at_once * format.record_bytes);
   buffer<access_trace::key> keys;
@@ -68,6 +71,9 @@ namespace detail {
     filled = file.read(bytes.view());
     auto const records = filled / format.record_bytes;
     auto const first = keys.size();
+    if (first + records >= access_trace::most_requests) {
+      fail("'" + path + "' is too long: a trace holds at most 2^32 - 2 requests");
+    }
     keys.grow(first + records);
     for (std::size_t at = 0; at < records; ++at) {
       auto const* const record = bytes.data() + at * format.record_bytes;

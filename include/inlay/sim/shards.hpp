@@ -47,6 +47,7 @@ class shards {
       kept += (mix(options.seed, row.bits) >> 11U) < below ? 1U : 0U;
     }
     keys.resize(kept);
+    expects(kept > 0 || trace.size() == 0, "no row is in the sample: raise its rate");
     sample_ = access_trace(std::move(keys));
   }
 

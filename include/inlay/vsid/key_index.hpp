@@ -109,7 +109,6 @@ class key_index {
   /// of `next()`. An exception out of `next` or `visit` leaves the keys before it in the index.
   template <class Next, class Visit>
   void find_or_insert_each(span<Key const> keys, Next&& next, Visit&& visit) {
-    constexpr std::size_t group = 1024;  // keys between two looks at the fill
     lines_.move_for_call();
     for (std::size_t first = 0; first < keys.size(); first += group) {
       auto const part = keys.subspan(first, std::min(group, keys.size() - first));
@@ -178,6 +177,8 @@ class key_index {
   }
 
  private:
+  static constexpr std::size_t group = 1024;  // keys between two looks at the fill
+
   [[nodiscard]] static std::uint64_t bits_of(Key key) noexcept {
     return growing_lines<Key>::bits_of(key);
   }
@@ -187,8 +188,15 @@ class key_index {
   void settle_each(host_exec const& exec, span<Key const> keys, TryOne const& try_one,
                    One const& one) {
     constexpr std::size_t worth_sharing = 4096;
+    lines_.move_for_call();
     if (exec.threads() == 1 || keys.size() < worth_sharing || lines_.are_moving()) {
-      in_flight<32>(lines_, keys, one);
+      for (std::size_t first = 0; first < keys.size(); first += group) {
+        auto const part = keys.subspan(first, std::min(group, keys.size() - first));
+        lines_.move_for(part.size());  // so that the old lines never get crowded
+        in_flight<32>(lines_, part, [&](std::size_t i, auto& lines, std::size_t home) {
+          one(first + i, lines, home);
+        });
+      }
       return;
     }
     auto& lines = lines_.all();
