@@ -53,9 +53,14 @@ void print(result const& one, simulate_options const& options) {
   }
 }
 
+/// Whether rows are planned a batch at a time: of the size that was said, or as the trace has them.
+bool is_batched(inlay::access_trace const& trace, simulate_options const& options) {
+  return options.batch > 0 || !trace.batch_ends().empty();
+}
+
 inlay::replayed replay(inlay::access_trace const& trace, any_policy const& policy,
                        std::size_t capacity, simulate_options const& options) {
-  if (options.batch > 0) {
+  if (is_batched(trace, options)) {
     return inlay::batch_simulator{
         .cache = policy, .capacity = capacity, .batch = options.batch, .depth = options.depth}
         .replay(inlay::host_exec(), trace);
@@ -85,8 +90,11 @@ class simulation {
     auto const name = std::filesystem::path(path).filename().string();
     std::map<std::size_t, inlay::replayed> best;
     std::map<std::size_t, double> ratios;
+    inlay::expects(options_.window == 0 || !is_batched(trace, options_),
+                   "--window looks ahead of requests that come one by one, and this trace has "
+                   "batches");
     for (auto const& size : options_.sizes) {
-      if (options_.batch > 0) break;
+      if (is_batched(trace, options_)) break;
       auto const capacity = size.rows_of(trace.distinct());
       auto const& optimum = best[capacity] = inlay::belady(trace, capacity);
       ratios[capacity] = optimum.miss_rate();
@@ -114,7 +122,7 @@ class simulation {
     try {
       return replay(trace, policy, capacity, options_);
     } catch (inlay::error const& wrong) {
-      if (options_.batch == 0) throw;
+      if (!is_batched(trace, options_)) throw;
       if (too_small_.insert(capacity).second) {
         std::fprintf(stderr, "simulate_cache: left out: %s\n", wrong.sentence().c_str());
       }

@@ -36,6 +36,17 @@ if(INLAY_DATA AND EXISTS "${INLAY_DATA}/trace_scarab_200k.u32")
                  "${INLAY_DATA}/trace_scarab_200k.u32" --policies lru --capacities 1%)
 endif()
 
+# What a training asked for, replayed with the batches that it had.
+set(recorded "${CMAKE_CURRENT_BINARY_DIR}/recorded.keys")
+add_test(NAME examples.train_ctr.keys COMMAND train_ctr --rows 2000 --epochs 1 --cache-rows 7000 --keys
+                                              ${recorded})
+set_tests_properties(examples.train_ctr.keys PROPERTIES FIXTURES_SETUP recorded_keys)
+inlay_simulate(recorded "recorded.keys,lru,7000,41600,[0-9]+,[0-9]+,0\\.[0-9]+,\n" --csv --trace
+               ${recorded} --policies lru --capacities 7000 --depth 0)
+inlay_simulate_fails(window_over_batches "this trace has batches" --trace ${recorded} --window 5)
+set_tests_properties(examples.simulate_cache.recorded examples.simulate_cache.window_over_batches
+                     PROPERTIES FIXTURES_REQUIRED recorded_keys)
+
 inlay_simulate_fails(unknown_policy "choose one of lru" --trace ${trace}
                      --policies best)
 inlay_simulate_fails(no_row "'0' is no capacity: a cache needs at least one row" --trace ${trace}

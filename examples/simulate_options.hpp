@@ -70,7 +70,9 @@ struct simulate_options {
   /// Refuses what contradicts itself and fills in what was left open.
   void complete() {
     using inlay::expects;
-    expects(depth == 0 || batch > 0, "--depth keeps batches in flight: add --batch");
+    auto const has_batches = [](std::string const& path) { return path.ends_with(".keys"); };
+    expects(depth == 0 || batch > 0 || std::all_of(traces.begin(), traces.end(), has_batches),
+            "--depth keeps batches in flight: add --batch");
     expects(window == 0 || batch == 0,
             "--window looks ahead of requests that come one by one: leave --batch out");
     expects(plot.empty() || plot.ends_with(".svg"), "--plot writes a file that ends in .svg");
@@ -96,7 +98,9 @@ struct simulate_options {
 /// Says what simulate_cache understands.
 inline void describe(CLI::App& app, simulate_options& options) {
   app.add_option("--trace", options.traces,
-                 "a file of keys: .u32, .u64, or .oracleGeneral of libCacheSim; may be repeated")
+                 "a file of keys: .u32, .u64, .oracleGeneral of libCacheSim, or .keys of "
+                 "train_ctr, which has "
+                 "batches; may be repeated")
       ->required()
       ->delimiter(',');
   app.add_option("--policies", options.policies,

@@ -11,6 +11,7 @@
 
 #include <inlay/core/one_of.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/key_log.hpp>
 #include <inlay/engine/trace.hpp>
 #include <inlay/model/deepfm.hpp>
 #include <inlay/model/dlrm.hpp>
@@ -137,11 +138,15 @@ void write_trace(inlay::trace const& seen, output_file& into) {
 /// The files of a run.
 struct run_outputs {
   explicit run_outputs(train_options const& options)
-      : report(options.report), parameters(options.save_parameters), trace(options.trace) {}
+      : report(options.report),
+        parameters(options.save_parameters),
+        trace(options.trace),
+        keys(options.keys) {}
 
   example_report report;
   output_file parameters;
   output_file trace;
+  output_file keys;
 };
 
 template <class Trainer>
@@ -149,6 +154,8 @@ void run(Trainer& trainer, train_options const& options, train_data& data, run_o
   auto const oracle = data.oracle_logits();
   std::optional<inlay::trace> seen;
   if (outputs.trace.wanted()) trainer.attach(seen.emplace());
+  inlay::key_log keys;
+  if (outputs.keys.wanted()) trainer.attach(keys);
   auto chosen = network_of(options, data);
   std::visit(
       [&](auto& network) {
@@ -167,6 +174,10 @@ void run(Trainer& trainer, train_options const& options, train_data& data, run_o
         if (data.skipped_lines() > 0) report.add("skipped_lines", data.skipped_lines());
         report.show();
         if (seen) write_trace(*seen, outputs.trace);
+        if (outputs.keys.wanted()) {
+          keys.write(outputs.keys.stream());
+          outputs.keys.close();
+        }
       },
       chosen);
 }

@@ -45,6 +45,7 @@ struct train_options {
   std::string report;
   std::string save_parameters;
   std::string trace;
+  std::string keys;
 
   /// A rate that suits the optimizer on the synthetic data.
   [[nodiscard]] float usual_rate() const {
@@ -79,6 +80,7 @@ struct train_options {
     expects(!initial_accumulator || optimizer.ends_with("adagrad") || optimizer == "ftrl",
             "--initial-accumulator belongs to adagrad, rowwise_adagrad and ftrl");
     require_own_files();
+    expects(keys.empty() || keys.ends_with(".keys"), "--keys writes a file that ends in .keys");
     expects(!weight_decay || optimizer != "ftrl",
             "--optimizer ftrl has no weight decay: it has l1 and l2 of its own");
     expects(!lazy_decay || weight_decay,
@@ -99,7 +101,7 @@ struct train_options {
   /// No file is written twice, and the data not at all.
   void require_own_files() const {
     std::vector<std::string> paths{data.substr(data.find(':') + 1)};
-    for (auto const& path : {report, save_parameters, trace}) {
+    for (auto const& path : {report, save_parameters, trace, keys}) {
       if (path.empty()) continue;
       if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
         inlay::fail(path + " stands for two files at once");
@@ -193,4 +195,6 @@ inline void describe(CLI::App& app, train_options& options) {
   app.add_option("--trace", options.trace,
                  "write when each stage of each step ran to this JSON file; chrome://tracing and "
                  "ui.perfetto.dev show it");
+  app.add_option("--keys", options.keys,
+                 "write the keys of all steps to this file, named .keys, for simulate_cache");
 }

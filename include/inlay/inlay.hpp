@@ -71,6 +71,7 @@
 #include <inlay/core/views.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/key_log.hpp>
 #include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
@@ -106,6 +107,7 @@
 #include <inlay/sim/belady.hpp>
 #include <inlay/sim/cache_simulator.hpp>
 #include <inlay/sim/miss_ratio_curve.hpp>
+#include <inlay/sim/read_key_log.hpp>
 #include <inlay/sim/read_trace.hpp>
 #include <inlay/sim/replayed.hpp>
 #include <inlay/sim/set_replay.hpp>

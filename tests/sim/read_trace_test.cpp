@@ -118,7 +118,7 @@ TEST_CASE("read_trace: a file that ends within a record is an error") {
 TEST_CASE("read_trace: an ending that nobody knows is an error that lists those known") {
   CHECK(complaint(".csv", "1,2,3") ==
         "ends like no trace that can be read; known are .u32 .u64 .oracleGeneral "
-        ".oracleGeneral.bin");
+        ".oracleGeneral.bin .keys");
   CHECK(sentence_of([] { (void)read_trace(""); }).starts_with("'' ends like no trace"));
 }
 

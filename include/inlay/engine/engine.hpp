@@ -5,6 +5,7 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/engine/dense_parameters.hpp>
+#include <inlay/engine/key_log.hpp>
 #include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
@@ -83,6 +84,13 @@ class engine : detail::part_checks<Parts> {
   void attach(trace& into) {
     expects(open_steps_ == 0, "attach a trace between steps");
     trace_ = &into;
+  }
+
+  /// Records the keys of every step from now on. `into` stays the caller's and must outlive the
+  /// last step.
+  void attach(key_log& into) {
+    expects(open_steps_ == 0, "attach a log of keys between steps");
+    rows_.attach(into);
   }
 
   /// The next global batch of a stream, or nothing at its end; the call after that begins anew,

@@ -79,6 +79,8 @@ class row_group {
     }
   }
 
+  /// Width of its rows.
+  [[nodiscard]] std::size_t dim() const noexcept { return dim_; }
   /// The rows behind the fields.
   [[nodiscard]] rows_type& rows() noexcept { return rows_; }
   /// The rows behind the fields.

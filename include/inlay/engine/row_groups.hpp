@@ -3,14 +3,17 @@
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/one_of.hpp>
+#include <inlay/engine/key_log.hpp>
 #include <inlay/engine/row_group.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+#include <inlay/vsid/keys.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +52,20 @@ class row_groups {
     return stride_;
   }  ///< columns of a pooled row
 
+  /// Records the keys of every step from now on, of the tables of one width.
+  void attach(key_log& into) {
+    expects((std::is_same_v<typename Parts::keys_type, narrow>),
+            "a log of keys holds narrow ones only");
+    auto const has_width = [&](auto const& group) { return group.dim() == into.dim(); };
+    auto const of_width = std::find_if(groups_.begin(), groups_.end(), has_width);
+    expects(into.dim() != 0 || groups_.size() == 1,
+            "tables differ in width: say which of them a log of keys is of");
+    expects(into.dim() == 0 || of_width != groups_.end(),
+            "no table has the width that a log of keys is of");
+    logged_ = into.dim() == 0 ? 0 : static_cast<std::size_t>(of_width - groups_.begin());
+    key_log_ = &into;
+  }
+
   /// Lists and de-duplicates the ids of a batch.
   void map(Parts const& parts, batch_view const& batch, std::size_t rows_a_chunk,
            work_type& work) const {
@@ -63,6 +80,7 @@ class row_groups {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].rows().expect_room(work[g].plan.size());
     }
+    log_keys(work);
     row_traffic traffic;
     std::size_t brought = 0;
     try {
@@ -73,6 +91,7 @@ class row_groups {
       while (brought-- > 0) {
         groups_[brought].rows().release(work[brought].refs);
       }
+      if (key_log_ != nullptr) key_log_->forget_step();
       throw;
     }
     return traffic;
@@ -171,6 +190,12 @@ class row_groups {
   using pooling_type = typename Parts::pooling_type;
   using field_type = bag_field<pooling_type>;
 
+  void log_keys(work_type const& work) {
+    if constexpr (std::is_same_v<typename Parts::keys_type, narrow>) {
+      if (key_log_ != nullptr) key_log_->add(work[logged_].keys.view());
+    }
+  }
+
   [[nodiscard]] static pooling_type pooling_of(Parts const& parts, shape const& shape,
                                                table_id table) {
     auto const& wanted = shape.tables[index(table)].pooling;
@@ -185,6 +210,8 @@ class row_groups {
 
   std::size_t stride_ = 0;
   std::vector<row_group<Parts>> groups_;
+  key_log* key_log_ = nullptr;
+  std::size_t logged_ = 0;  // the group whose keys it gets
 };
 
 }  // namespace inlay::inline INLAY_ABI

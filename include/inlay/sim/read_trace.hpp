@@ -4,6 +4,7 @@
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/sim/access_trace.hpp>
+#include <inlay/sim/read_key_log.hpp>
 
 #include <algorithm>
 #include <array>
@@ -42,20 +43,8 @@ inline constexpr std::array<trace_format, 4> trace_formats{{
   for (auto const& format : trace_formats) {
     known += ' ' + std::string(format.ending);
   }
-  fail("'" + path + "' ends like no trace that can be read; known are" + known);
+  fail("'" + path + "' ends like no trace that can be read; known are" + known + " .keys");
 }
-
-namespace detail {
-
-[[nodiscard]] inline std::uint64_t little_endian(char const* bytes, std::size_t count) noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t at = count; at-- > 0;) {
-    value = value << 8U | static_cast<unsigned char>(bytes[at]);
-  }
-  return value;
-}
-
-}  // namespace detail
 
 /// Reads a file of such records, all of it. A file that can't be read, is empty or ends within a
 /// record is an error that names it.
@@ -89,8 +78,10 @@ namespace detail {
   return access_trace(std::move(keys));
 }
 
-/// Reads a file in the format that its ending tells.
+/// Reads a file in the format that its ending tells: `trace_formats`, or `.keys`, a `key_log`,
+/// which alone says where batches end.
 [[nodiscard]] inline access_trace read_trace(std::string const& path) {
+  if (path.ends_with(".keys")) return read_key_log(path);
   return read_trace(path, trace_format_of(path));
 }
 
