@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -112,37 +113,18 @@ void smallest(benchmark::State& state) {
   state.counters["ratio"] = in_small / in_large;
 }
 
-}  // namespace
+template <class... Policies>
+bool add_all() {
+  (benchmark::RegisterBenchmark((std::string("cache/smallest/") + Policies::name).c_str(),
+                                smallest<Policies>)
+       ->UseManualTime()
+       ->Unit(benchmark::kMillisecond),
+   ...);
+  return true;
+}
 
-BENCHMARK(smallest<inlay::fifo>)
-    ->Name("cache/smallest/fifo")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::lru>)
-    ->Name("cache/smallest/lru")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::clock>)
-    ->Name("cache/smallest/clock")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::lfu>)
-    ->Name("cache/smallest/lfu")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::sieve>)
-    ->Name("cache/smallest/sieve")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::s3_fifo>)
-    ->Name("cache/smallest/s3_fifo")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::arc>)
-    ->Name("cache/smallest/arc")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(smallest<inlay::w_tiny_lfu>)
-    ->Name("cache/smallest/w_tiny_lfu")
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+[[maybe_unused]] bool const added =
+    add_all<inlay::fifo, inlay::lru, inlay::clock, inlay::lfu, inlay::sieve, inlay::s3_fifo,
+            inlay::arc, inlay::w_tiny_lfu>();
+
+}  // namespace

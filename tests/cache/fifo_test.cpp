@@ -1,6 +1,7 @@
 #include <inlay/cache/fifo.hpp>
 
 #include "cache/one_at_a_time.hpp"
+#include "golden_rows.hpp"
 
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
@@ -33,9 +34,7 @@ TEST_CASE("fifo: the first that came goes first, however often it was used") {
 }
 
 TEST_CASE("fifo: equals the golden hits of real traces") {
-  for (auto const& row : golden_rows()) {
-    CAPTURE(row.trace);
-    CAPTURE(row.capacity);
-    CHECK(hits_of(fifo{}, row) == row.fifo_hits);
-  }
+  for_each_golden_row([](golden_row const& row, inlay::access_trace const& trace) {
+    CHECK(hits_of(fifo{}, row.capacity, trace) == row.fifo_hits);
+  });
 }

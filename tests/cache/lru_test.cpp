@@ -1,6 +1,7 @@
 #include <inlay/cache/lru.hpp>
 
 #include "cache/one_at_a_time.hpp"
+#include "golden_rows.hpp"
 
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
@@ -89,9 +90,7 @@ TEST_CASE("lru: equals a plain list, key by key") {
 }
 
 TEST_CASE("lru: equals the golden hits of real traces") {
-  for (auto const& row : golden_rows()) {
-    CAPTURE(row.trace);
-    CAPTURE(row.capacity);
-    CHECK(hits_of(lru{}, row) == row.lru_hits);
-  }
+  for_each_golden_row([](golden_row const& row, inlay::access_trace const& trace) {
+    CHECK(hits_of(lru{}, row.capacity, trace) == row.lru_hits);
+  });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cache/one_at_a_time.hpp"
+#include "golden_rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -40,14 +41,12 @@ inline constexpr std::array<peer_hits, 15> all_peer_hits{{
 /// Calls check(hits, hits of the peer, accesses) for every trace and capacity.
 template <inlay::cache_policy Policy, class Check>
 void compare_with_peer(Policy policy, std::size_t peer_hits::* column, Check const& check) {
-  for (auto const& row : golden_rows()) {
+  for_each_golden_row([&](golden_row const& row, inlay::access_trace const& trace) {
     for (auto const& peer : all_peer_hits) {
       if (peer.trace != row.trace || peer.capacity != row.capacity) continue;
-      CAPTURE(row.trace);
-      CAPTURE(row.capacity);
-      check(hits_of(policy, row), peer.*column, row.keys.size());
+      check(hits_of(policy, row.capacity, trace), peer.*column, trace.size());
     }
-  }
+  });
 }
 
 /// Ghosts as cells forget a little sooner than the papers' lists, so that some hits are lost.

@@ -1,6 +1,7 @@
 #include <inlay/cache/w_tiny_lfu.hpp>
 
 #include "cache/one_at_a_time.hpp"
+#include "golden_rows.hpp"
 
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/policy_slots.hpp>
@@ -55,11 +56,9 @@ TEST_CASE("w_tiny_lfu: where ids come back soon and then never again, the window
 }
 
 TEST_CASE("w_tiny_lfu: hits more than LRU on the traces of services") {
-  for (auto const& row : golden_rows()) {
-    CAPTURE(row.trace);
-    CAPTURE(row.capacity);
+  for_each_golden_row([](golden_row const& row, inlay::access_trace const& trace) {
     if (row.trace == "scarab_200k" || row.trace == "web12") {
-      CHECK(hits_of(w_tiny_lfu{}, row) > row.lru_hits);
+      CHECK(hits_of(w_tiny_lfu{}, row.capacity, trace) > row.lru_hits);
     }
-  }
+  });
 }

@@ -3,6 +3,7 @@
 #include "engine/training.hpp"
 #include "sim/traces.hpp"
 
+#include <inlay/cache/fifo.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/sim/cache_simulator.hpp>
@@ -130,7 +131,7 @@ TEST_CASE("batch_simulator: has the hits, misses and evictions of an engine that
   auto const seed = fresh_seed("batch_simulator");
   check_against_engine(lru{}, seed);
   check_against_engine(sieve{}, seed);
-  check_against_engine(plain_fifo{}, seed);
+  check_against_engine(inlay::fifo{}, seed);
 }
 
 TEST_CASE("batch_simulator: equals plain lists and sets, whatever is in flight") {

@@ -2,6 +2,7 @@
 
 #include "sim/traces.hpp"
 
+#include <inlay/cache/fifo.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/core/one_of.hpp>
@@ -112,9 +113,9 @@ struct gives_up_nothing : lru {
 
 TEST_CASE("cache_simulator: lru and fifo have the golden hits of real traces") {
   for_each_golden_row([](golden_row const& row, access_trace const& trace) {
-    auto const capacity = std::stoul(row.at("capacity"));
-    CHECK(std::to_string(simulate(lru{}, capacity, trace).hits) == row.at("lru_hits"));
-    CHECK(std::to_string(simulate(plain_fifo{}, capacity, trace).hits) == row.at("fifo_hits"));
+    auto const capacity = row.capacity;
+    CHECK(simulate(lru{}, capacity, trace).hits == row.lru_hits);
+    CHECK(simulate(inlay::fifo{}, capacity, trace).hits == row.fifo_hits);
   });
 }
 
@@ -129,7 +130,7 @@ TEST_CASE("cache_simulator: equals a plain list under lru and fifo") {
       CAPTURE(round);
       CAPTURE(capacity);
       CHECK(simulate(lru{}, capacity, trace) == plain_cache(keys, capacity, on_use::move_to_front));
-      CHECK(simulate(plain_fifo{}, capacity, trace) == plain_cache(keys, capacity, on_use::stay));
+      CHECK(simulate(inlay::fifo{}, capacity, trace) == plain_cache(keys, capacity, on_use::stay));
     }
   }
 }

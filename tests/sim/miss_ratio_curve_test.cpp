@@ -40,8 +40,8 @@ TEST_CASE("miss_ratio_curve: equals the simulator of lru at every capacity") {
 TEST_CASE("miss_ratio_curve: has the golden hits of real traces, and the simulator's between") {
   for_each_golden_row([](golden_row const& row, access_trace const& trace) {
     miss_ratio_curve const curve(trace);
-    auto const golden = std::stoul(row.at("capacity"));
-    CHECK(std::to_string(curve.hits(golden)) == row.at("lru_hits"));
+    auto const golden = row.capacity;
+    CHECK(curve.hits(golden) == row.lru_hits);
     for (auto const capacity : {std::size_t{1}, golden - 1, golden + 1, trace.distinct() / 2,
                                 trace.distinct() - 1, trace.distinct()}) {
       CHECK(curve.hits(capacity) == lru_hits(trace, capacity));
