@@ -45,6 +45,7 @@
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/cache/row_plane.hpp>
 #include <inlay/cache/row_refs.hpp>
+#include <inlay/cache/row_streams.hpp>
 #include <inlay/cache/s3_fifo.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/cache/slot_list.hpp>
@@ -57,8 +58,10 @@
 #include <inlay/core/config.hpp>
 #include <inlay/core/device_exec.hpp>
 #include <inlay/core/error.hpp>
+#include <inlay/core/execution.hpp>
 #include <inlay/core/hash.hpp>
 #include <inlay/core/host_exec.hpp>
+#include <inlay/core/host_stream.hpp>
 #include <inlay/core/huge_pages.hpp>
 #include <inlay/core/ids.hpp>
 #include <inlay/core/one_of.hpp>
@@ -67,7 +70,9 @@
 #include <inlay/core/prefetch.hpp>
 #include <inlay/core/random.hpp>
 #include <inlay/core/row_math.hpp>
+#include <inlay/core/shuffled_exec.hpp>
 #include <inlay/core/sums.hpp>
+#include <inlay/core/thread_pool.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>

@@ -3,6 +3,8 @@
 #include <inlay/cache/cache_slots.hpp>
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/row_plane.hpp>
+#include <inlay/cache/row_refs.hpp>
+#include <inlay/cache/row_streams.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/prefetch.hpp>
 
@@ -53,6 +55,15 @@ class cached_rows {
   /// then.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
                     step_id step, row_refs& refs) {
+    row_streams<host_stream> at_once(exec);
+    return bring(exec, at_once, keys, counts, step, refs);
+  }
+
+  /// The same with rows that travel by streams; they are there when `via.arrived()` has happened,
+  /// and `refs` must stay where it is until then.
+  template <class Stream>
+  row_traffic bring(host_exec const& exec, row_streams<Stream>& via, span<key const> keys,
+                    span<std::uint32_t const> counts, step_id step, row_refs& refs) {
     expects(counts.size() == keys.size(), "there must be one count for each key");
     expects(refs.pins == slot_pins::none,
             "release the rows of a step before others take its place");
@@ -60,15 +71,19 @@ class cached_rows {
     refs.slots.resize(keys.size());
     slots_.find(exec, keys, refs.slots.view(),
                 [this](std::size_t needed, std::size_t available) { refuse(needed, available); });
+    refs.moves.resize(slots_.missed().size());
     homes_of_misses_.resize(slots_.missed().size());
     auto const created = store_.find_or_create(exec, slots_.missed_keys(), homes_of_misses_.view());
     try {
       refs.pins = slots_.place(exec, keys, counts, step, refs.slots.view());
     } catch (...) {
-      transfer(exec, refs);  // the misses that the policy has placed are in the cache
+      via.drain();
+      note_moves(exec, refs);  // the misses that the policy has placed are in the cache
+      swap_rows(exec, refs.moves);
       throw;
     }
-    transfer(exec, refs);
+    note_moves(exec, refs);
+    carry(exec, via, refs.moves);
     refer(exec, refs);
     auto const misses = slots_.missed().size();
     return {.unique = keys.size(),
@@ -97,7 +112,7 @@ class cached_rows {
   std::uint64_t flush(host_exec const& exec) {
     exec.for_pieces(slots_.used(), rows_a_piece, [&](std::size_t first, std::size_t last) {
       for (auto slot = first; slot < last; ++slot) {
-        write_back(static_cast<slot_id>(slot));
+        write_back(static_cast<slot_id>(slot), homes_[slot]);
       }
     });
     return slots_.used();
@@ -114,43 +129,78 @@ class cached_rows {
          ": raise cache_rows or lower the batch");
   }
 
-  /// Carries rows out of and into the slots of misses. A victim leaves before its slot is
-  /// overwritten, and no row of a plan comes from where one goes: its misses are in no slot.
-  void transfer(host_exec const& exec, row_refs const& refs) {
+  /// Lists which row goes where, so that nothing depends on the next plan, and gives the slots
+  /// their new homes.
+  void note_moves(host_exec const& exec, row_refs& refs) {
     auto const missed = slots_.missed();
-    auto const slot_of = [&](std::size_t m) { return refs.slots[missed[m]]; };
-    exec.for_pieces(missed.size(), rows_a_piece, [&](std::size_t first, std::size_t last) {
-      with_prefetch<8>(
+    auto& moves = refs.moves;
+    moves.resize(missed.size());
+    exec.for_pieces(missed.size(), 16384, [&](std::size_t first, std::size_t last) {
+      with_prefetch<32>(
           last - first,
-          [&](std::size_t at) {
-            auto const slot = slot_of(first + at);
-            auto const is_victim = first + at >= slots_.fresh();
-            for (auto const* row :
-                 {is_victim ? homes_[slot] : nullptr, homes_of_misses_[first + at]}) {
-              if (row != nullptr)
-                prefetch_lines(row, (weights_.width() + state_.width()) * sizeof *row);
-            }
-            prefetch_lines(weights_.row(slot), weights_.width() * sizeof(float));
-            prefetch_lines(state_.row(slot), state_.width() * sizeof(float));
-          },
+          [&](std::size_t at) { prefetch_line(homes_.data() + refs.slots[missed[first + at]]); },
           [&](std::size_t at) {
             auto const m = first + at;
-            auto const slot = slot_of(m);
-            if (m >= slots_.fresh()) write_back(slot);
-            homes_[slot] = homes_of_misses_[m];
-            fetch(slot);
+            auto const slot = refs.slots[missed[m]];
+            moves.slots[m] = slot;
+            moves.leaving[m] = homes_[slot];
+            moves.coming[m] = homes_[slot] = homes_of_misses_[m];
           });
     });
   }
 
-  void write_back(slot_id slot) noexcept {
-    std::copy_n(weights_.row(slot), weights_.width(), homes_[slot]);
-    std::copy_n(state_.row(slot), state_.width(), homes_[slot] + weights_.width());
+  /// Sends rows on their way. Where streams run at once, each leaves and comes in one pass.
+  template <class Stream>
+  void carry(host_exec const& exec, row_streams<Stream>& via, row_moves const& moves) {
+    if constexpr (Stream::at_once) {
+      swap_rows(exec, moves);
+    } else {
+      via.move(
+          [this, exec, &moves] {
+            each_move(exec, moves, [&](std::size_t m) {
+              if (moves.leaving[m] != nullptr) write_back(moves.slots[m], moves.leaving[m]);
+            });
+          },
+          [this, exec, &moves] {
+            each_move(exec, moves, [&](std::size_t m) { fetch(moves.slots[m], moves.coming[m]); });
+          });
+    }
   }
 
-  void fetch(slot_id slot) noexcept {
-    std::copy_n(homes_[slot], weights_.width(), weights_.row(slot));
-    std::copy_n(homes_[slot] + weights_.width(), state_.width(), state_.row(slot));
+  /// A victim leaves before its slot is overwritten, and no row of a plan comes from where one
+  /// goes: its misses are in no slot.
+  void swap_rows(host_exec const& exec, row_moves const& moves) {
+    each_move(exec, moves, [&](std::size_t m) {
+      if (moves.leaving[m] != nullptr) write_back(moves.slots[m], moves.leaving[m]);
+      fetch(moves.slots[m], moves.coming[m]);
+    });
+  }
+
+  template <class Body>
+  void each_move(host_exec const& exec, row_moves const& moves, Body const& body) {
+    exec.for_pieces(moves.slots.size(), rows_a_piece, [&](std::size_t first, std::size_t last) {
+      with_prefetch<8>(
+          last - first, [&](std::size_t at) { prepare_move(moves, first + at); },
+          [&](std::size_t at) { body(first + at); });
+    });
+  }
+
+  void prepare_move(row_moves const& moves, std::size_t m) const noexcept {
+    auto const home = (weights_.width() + state_.width()) * sizeof(float);
+    if (moves.leaving[m] != nullptr) prefetch_lines(moves.leaving[m], home);
+    prefetch_lines(moves.coming[m], home);
+    prefetch_lines(weights_.row(moves.slots[m]), weights_.width() * sizeof(float));
+    prefetch_lines(state_.row(moves.slots[m]), state_.width() * sizeof(float));
+  }
+
+  void write_back(slot_id slot, float* home) noexcept {
+    std::copy_n(weights_.row(slot), weights_.width(), home);
+    std::copy_n(state_.row(slot), state_.width(), home + weights_.width());
+  }
+
+  void fetch(slot_id slot, float const* home) noexcept {
+    std::copy_n(home, weights_.width(), weights_.row(slot));
+    std::copy_n(home + weights_.width(), state_.width(), state_.row(slot));
   }
 
   void refer(host_exec const& exec, row_refs& refs) {

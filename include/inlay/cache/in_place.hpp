@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/cache/organisation.hpp>
+#include <inlay/cache/row_streams.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,13 @@ class in_place_rows {
             .hits = keys.size() - created,
             .misses = created,
             .created = created};
+  }
+
+  /// The same: nothing travels.
+  template <class Stream>
+  row_traffic bring(host_exec const& exec, row_streams<Stream>&, span<key const> keys,
+                    span<std::uint32_t const> counts, step_id step, row_refs& refs) {
+    return bring(exec, keys, counts, step, refs);
   }
 
   /// Nothing is pinned, so nothing is let go.

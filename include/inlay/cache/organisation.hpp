@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/cache/row_refs.hpp>
+#include <inlay/cache/row_streams.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/table/row_store.hpp>
 
@@ -12,7 +13,9 @@ namespace inlay::inline INLAY_ABI {
 /// Brings the rows of a step to where they are used, and lets them go.
 template <class T>
 concept brings_rows = requires(T rows, host_exec const& exec, span<typename T::key const> keys,
-                               span<std::uint32_t const> counts, step_id step, row_refs& refs) {
+                               span<std::uint32_t const> counts, step_id step, row_refs& refs,
+                               row_streams<host_stream>& via) {
+  { rows.bring(exec, via, keys, counts, step, refs) } -> std::same_as<row_traffic>;
   { rows.expect_room(keys.size()) } -> std::same_as<void>;
   { rows.bring(exec, keys, counts, step, refs) } -> std::same_as<row_traffic>;
   { rows.release(refs) } -> std::same_as<void>;

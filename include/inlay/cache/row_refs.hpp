@@ -9,12 +9,28 @@
 
 namespace inlay::inline INLAY_ABI {
 
+/// Rows that change places for a step: into each of some slots one comes, and what was there
+/// leaves.
+struct row_moves {
+  buffer<slot_id> slots;   // (misses)
+  buffer<float*> leaving;  // (misses), the home of the row that leaves; nullptr: the slot was empty
+  buffer<float const*> coming;  // (misses), the home of the row that comes
+
+  /// Room for so many.
+  void resize(std::size_t count) {
+    slots.resize(count);
+    leaving.resize(count);
+    coming.resize(count);
+  }
+};
+
 /// Where the rows of a step are while it runs; what bags read and optimizers write.
 struct row_refs {
   buffer<float*> weights;                    // (U), each (dim)
   buffer<float*> state;                      // (U), each (state)
   buffer<slot_id> slots;                     // (U) pinned slots, or empty where nothing is cached
   slot_pins::set_id pins = slot_pins::none;  ///< by which the slots are let go
+  row_moves moves;                           ///< that bring them there
 
   /// Room for so many rows.
   void resize(std::size_t count) {
