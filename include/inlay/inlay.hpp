@@ -90,8 +90,13 @@
 #include <inlay/engine/step_work.hpp>
 #include <inlay/engine/timers.hpp>
 #include <inlay/engine/trace.hpp>
+#include <inlay/exchange/collective_call.hpp>
 #include <inlay/exchange/communicator.hpp>
+#include <inlay/exchange/rank_meeting.hpp>
+#include <inlay/exchange/run_ranks.hpp>
 #include <inlay/exchange/self_comm.hpp>
+#include <inlay/exchange/shared_operation.hpp>
+#include <inlay/exchange/thread_comm.hpp>
 #include <inlay/optim/adagrad.hpp>
 #include <inlay/optim/adam.hpp>
 #include <inlay/optim/constant_rate.hpp>
