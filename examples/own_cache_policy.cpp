@@ -1,5 +1,8 @@
-// A cache policy of one's own: written here, checked by the library's laws, and plugged into a
-// trainer.
+// A cache policy of one's own in three homes: checked by the library's laws, plugged into a
+// trainer, and replayed by the simulator on what that trainer asked for. The third home are the
+// sets of a cache on a device: tests/smoke/set_replay_test.cpp.
+
+#include "own_cache_policy.hpp"
 
 #include "example_report.hpp"
 
@@ -7,65 +10,31 @@
 #include <inlay/batch/split.hpp>
 #include <inlay/batch/synthetic.hpp>
 #include <inlay/cache/lru.hpp>
-#include <inlay/cache/slot_list.hpp>
+#include <inlay/core/error.hpp>
+#include <inlay/core/host_exec.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/key_log.hpp>
 #include <inlay/model/log_loss.hpp>
 #include <inlay/model/logistic_regression.hpp>
+#include <inlay/sim/batch_simulator.hpp>
+#include <inlay/sim/recorded.hpp>
 #include <inlay/testing/cache_policy_laws.hpp>
 
 namespace {
 
-/// First in, second chance out: a queue by age in which a slot that was used more than `spared`
-/// times since it was last young goes to the young end once more instead of leaving.
-struct second_chance {
-  std::uint32_t spared = 1;  ///< uses
+constexpr std::size_t cache_rows = 4'000;
 
-  struct slot_state {
-    inlay::link at;
-    std::uint32_t uses = 0;
-  };
-  struct set_state {
-    inlay::slot_list queue;
-  };
-  using slots = inlay::span<slot_state>;
-
-  void reset(slots, set_state& set) const { set = {}; }
-  void on_insert(slots s, set_state& set, inlay::way_id way, inlay::cache_access const&) const {
-    s[way].uses = 0;
-    set.queue.push_young(s, way);
-  }
-  void on_hit(slots s, set_state&, inlay::way_id way, inlay::cache_access const& use) const {
-    s[way].uses += use.count;
-  }
-  void on_evict(slots s, set_state& set, inlay::way_id way) const { set.queue.remove(s, way); }
-
-  template <class Pinned>
-  inlay::way_id victim(slots s, set_state& set, inlay::cache_access const&,
-                       Pinned const& pinned) const {
-    // Two rounds: the first may only take second chances away.
-    for (auto left = 2 * set.queue.size; left > 0; --left) {
-      auto const way = set.queue.oldest;
-      if (!pinned(way)) {
-        if (s[way].uses <= spared) return way;
-        s[way].uses = 0;
-      }
-      set.queue.make_young(s, way);
-    }
-    return inlay::no_way;
-  }
-};
-static_assert(inlay::cache_policy<second_chance>);
-
-/// Trains one epoch of logistic regression behind a cache and returns its hits per unique id.
+/// Trains one epoch of logistic regression behind a cache and logs what it asks for.
 template <class Policy>
-double hit_rate(inlay::synthetic const& clicks, Policy policy) {
+inlay::row_traffic train(inlay::synthetic const& clicks, Policy policy, inlay::key_log& seen) {
   auto shape = inlay::shape::one_table_per_field(clicks.fields(), 1);
   shape.batch = 256;
-  shape.cache_rows = 4'000;
+  shape.cache_rows = cache_rows;
   auto trainer = inlay::engine{shape, inlay::parts{.cache = policy}};
   auto network = inlay::logistic_regression({clicks.fields(), clicks.dense_width()});
   auto loss = inlay::log_loss{};
   trainer.attach(network.parameters(), network.gradients());
+  trainer.attach(seen);
 
   auto samples = inlay::loader(clicks, inlay::split_by_time(clicks).train);
   while (auto step = trainer.next(samples)) {
@@ -75,19 +44,34 @@ double hit_rate(inlay::synthetic const& clicks, Policy policy) {
     }
     trainer.finish(std::move(*step));
   }
-  auto const rows = trainer.figures().rows;
-  return static_cast<double>(rows.hits) / static_cast<double>(rows.unique);
+  return trainer.figures().rows;
+}
+
+/// The same steps without a training: the policy alone decides about the same rows.
+template <class Policy>
+inlay::replayed replay(Policy policy, inlay::key_log const& seen) {
+  return inlay::batch_simulator{.cache = policy, .capacity = cache_rows}.replay(
+      inlay::host_exec(1), inlay::recorded(seen));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   auto report = example_report("A cache policy of one's own beside LRU.", argc, argv);
-  inlay::testing::check_cache_policy(second_chance{});
+  inlay::testing::check_cache_policy(own::slru{});
   report.add("laws", std::string("kept"));
 
   auto const clicks = inlay::synthetic({.rows = 50'000});
-  report.add("second_chance_hit_rate", hit_rate(clicks, second_chance{}));
-  report.add("lru_hit_rate", hit_rate(clicks, inlay::lru{}));
+  inlay::key_log seen;
+  auto const trained = train(clicks, own::slru{}, seen);
+  auto const simulated = replay(own::slru{}, seen);
+  report.add("trainer_hits", trained.hits);
+  report.add("simulator_hits", simulated.hits);
+  inlay::expects(simulated.hits == trained.hits && simulated.evictions == trained.evictions,
+                 "the simulator must have the hits and evictions of the trainer");
+  report.add("simulator_hits_equal", std::string("trainer_hits"));
+
+  report.add("slru_hit_rate", simulated.hit_rate());
+  report.add("lru_hit_rate", replay(inlay::lru{}, seen).hit_rate());
   report.show();
 }

@@ -119,6 +119,7 @@
 #include <inlay/sim/miss_ratio_curve.hpp>
 #include <inlay/sim/read_key_log.hpp>
 #include <inlay/sim/read_trace.hpp>
+#include <inlay/sim/recorded.hpp>
 #include <inlay/sim/replayed.hpp>
 #include <inlay/sim/set_replay.hpp>
 #include <inlay/sim/shards.hpp>

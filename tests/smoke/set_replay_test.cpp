@@ -1,5 +1,7 @@
 #include <inlay/sim/set_replay.hpp>
 
+#include "own_cache_policy.hpp"
+
 #include <inlay/cache/arc.hpp>
 #include <inlay/cache/clock.hpp>
 #include <inlay/cache/fifo.hpp>
@@ -175,6 +177,7 @@ void check_all_policies(std::vector<key> const& trace, std::size_t sets) {
   check_homes<inlay::arc>(trace, sets);
   check_homes<inlay::w_tiny_lfu>(trace, sets);
   check_homes<inlay::look_ahead>(trace, sets);
+  check_homes<own::slru>(trace, sets);
 }
 
 }  // namespace
