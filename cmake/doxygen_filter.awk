@@ -16,6 +16,7 @@ BEGIN {
   asked["network"] = "workspace|parameters|make_workspace|gradients|forward|backward"
   asked["pooling"] = "factor"
   asked["rate_schedule"] = "check|factor"
+  asked["row_exchange"] = "state|request|owned|owned_counts|rows|gradients"
   asked["row_optimizer"] = "check|state_floats|reset|update"
   while ((getline line < ARGV[1]) > 0) {
     if (match(line, /^static_assert\([a-z_]+</)) {
