@@ -10,6 +10,7 @@ BEGIN {
   asked["cache_policy"] = "slot_state|set_state|reset|on_insert|on_hit|on_evict|victim|prepare_hit|check"
   asked["codec"] = "max_bytes|encode|decode"
   asked["communicator"] = "rank|size|all_to_all_v|all_gather|all_reduce|broadcast|barrier|done|wait"
+  asked["execution_stream"] = "submit|record|wait|drain"
   asked["id_mapper"] = "workspace|map|merge"
   asked["initialiser"] = "fill"
   asked["key_packing"] = "key"

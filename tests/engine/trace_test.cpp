@@ -85,7 +85,9 @@ TEST_CASE("trace: the file is Chrome's format, and its stages sum up to the repo
     CAPTURE(inlay::stage_names[s]);
     CHECK(static_cast<double>(sums[s]) / 1e9 ==
           doctest::Approx(figures.stage_seconds[s]).epsilon(1e-9));
-    if (inlay::stage{s} != inlay::stage::load) CHECK(sums[s] > 0);
+    bool const elsewhere =
+        inlay::stage{s} == inlay::stage::load || inlay::stage{s} == inlay::stage::wait;
+    if (!elsewhere) CHECK(sums[s] > 0);
   }
 }
 

@@ -61,18 +61,22 @@ inline std::vector<inlay::batch> some_batches(std::size_t count, std::size_t row
   return result;
 }
 
-/// The most distinct rows of one width that a batch needs: the smallest cache that can hold it.
+/// The most distinct rows of one width that any `window` batches in a row need, taken round and
+/// round: the smallest cache that can hold them.
 inline std::size_t smallest_cache(inlay::shape const& shape,
-                                  std::vector<inlay::batch> const& batches) {
+                                  std::vector<inlay::batch> const& batches,
+                                  std::size_t window = 1) {
   std::size_t most = 0;
-  for (auto const& content : batches) {
-    auto const view = content.view();
+  for (std::size_t first = 0; first < batches.size(); ++first) {
     std::map<std::size_t, std::set<row_name>> distinct;  // by width
-    for (std::size_t field = 0; field < view.fields; ++field) {
-      auto const table = inlay::index(shape.field_tables[field]);
-      for (auto i = view.offsets[view.bag(field, 0)]; i < view.offsets[view.bag(field, view.rows)];
-           ++i) {
-        distinct[shape.tables[table].dim].insert({table, view.ids[i]});
+    for (std::size_t at = first; at < first + window; ++at) {
+      auto const view = batches[at % batches.size()].view();
+      for (std::size_t field = 0; field < view.fields; ++field) {
+        auto const table = inlay::index(shape.field_tables[field]);
+        for (auto i = view.offsets[view.bag(field, 0)];
+             i < view.offsets[view.bag(field, view.rows)]; ++i) {
+          distinct[shape.tables[table].dim].insert({table, view.ids[i]});
+        }
       }
     }
     for (auto const& [width, rows] : distinct) {
@@ -81,6 +85,23 @@ inline std::size_t smallest_cache(inlay::shape const& shape,
   }
   return most;
 }
+
+/// Batches of one size round and round, as a stream of samples.
+class round_trip {
+ public:
+  round_trip(std::vector<inlay::batch> const& batches, std::size_t count)
+      : batches_(batches), count_(count) {}
+
+  [[nodiscard]] std::uint64_t size() const { return count_ * rows(); }
+  [[nodiscard]] inlay::batch_view read(inlay::sample_range range) {
+    return batches_[range.first / rows() % batches_.size()].view();
+  }
+  [[nodiscard]] std::size_t rows() const { return batches_.front().view().rows; }
+
+ private:
+  std::vector<inlay::batch> const& batches_;
+  std::size_t count_;
+};
 
 template <class Engine>
 row_map rows_of(Engine const& trainer) {
@@ -150,6 +171,23 @@ outcome train(inlay::shape const& shape, Parts const& parts,
       net.train_side_by_side(step, trainer.exec().threads());
     }
     trainer.finish(std::move(step));
+  }
+  trainer.flush();
+  return {rows_of(trainer), net.all(), trainer.figures()};
+}
+
+/// The same through a stream, with as many steps prefetched as the shape says.
+template <class Parts>
+outcome train_stream(inlay::shape shape, Parts const& parts,
+                     std::vector<inlay::batch> const& batches, std::size_t steps) {
+  round_trip samples(batches, steps);
+  shape.batch = samples.rows();
+  inlay::engine<Parts> trainer{shape, parts};
+  network net(width_of(shape), dense_width);
+  net.attach_to(trainer);
+  while (auto step = trainer.next(samples)) {
+    net.train_all(*step);
+    trainer.finish(std::move(*step));
   }
   trainer.flush();
   return {rows_of(trainer), net.all(), trainer.figures()};

@@ -3,14 +3,16 @@
 #include <inlay/batch/batch.hpp>
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/error.hpp>
-#include <inlay/core/row_math.hpp>
-#include <inlay/engine/dense_parameters.hpp>
+#include <inlay/engine/gradient_stage.hpp>
 #include <inlay/engine/key_log.hpp>
+#include <inlay/engine/lease.hpp>
 #include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
+#include <inlay/engine/progress.hpp>
+#include <inlay/engine/read_ahead.hpp>
 #include <inlay/engine/report.hpp>
-#include <inlay/engine/row_groups.hpp>
+#include <inlay/engine/row_stage.hpp>
 #include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/engine/stage.hpp>
@@ -19,10 +21,9 @@
 #include <inlay/engine/timers.hpp>
 #include <inlay/engine/trace.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,15 +57,25 @@ class engine : detail::part_checks<Parts> {
   using work_type = step_work<Parts>;
   /// What `begin` and `next` return.
   using step_type = step<engine>;
+  /// What `prefetch` returns.
+  using lease_type = lease<engine>;
 
   /// Opens tables and caches. Throws for a shape or for knobs without sense.
   engine(shape shape, Parts parts)
-      : shape_(checked(std::move(shape))), parts_(std::move(parts)), rows_(parts_, shape_) {
+      : shape_(checked(std::move(shape))),
+        parts_(std::move(parts)),
+        rows_(parts_, shape_),
+        gradients_(parts_, shape_, rows_) {
     inlay::visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
     inlay::visit(parts_.schedule, [](auto const& schedule) { schedule.check(); });
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
+  /// Stops what is under way. Steps and leases that are left are of no use any more.
+  ~engine() {
+    rows_.stop();
+    alive_.reset();
+  }
 
   /// Where its work runs; the user's own may run there too.
   [[nodiscard]] auto const& exec() const noexcept { return parts_.exec; }
@@ -75,64 +86,109 @@ class engine : detail::part_checks<Parts> {
   /// Both belong to the caller and stay where they are.
   void attach(span<matrix_view<float> const> parameters,
               span<matrix_view<float const> const> gradients) {
-    expects(begun_ == trace::time{}, "attach parameters before the first step");
-    dense_.attach(parts_.optimizer, parameters, gradients);
+    expects(begun_ == trace::time{} && leases_ == 0, "attach parameters before the first step");
+    gradients_.dense().attach(parts_.optimizer, parameters, gradients);
   }
 
   /// Records every stage and step, and chunks of `each_chunk`, from now on. `into` stays the
   /// caller's and must outlive the last step.
   void attach(trace& into) {
-    expects(open_steps_ == 0, "attach a trace between steps");
-    trace_ = &into;
+    expects(open_steps_ + leases_ == 0, "attach a trace between steps");
+    at_.recorded = &into;
+    rows_.attach(&into);
   }
 
   /// Records the keys of every step from now on. `into` stays the caller's and must outlive the
   /// last step.
   void attach(key_log& into) {
-    expects(open_steps_ == 0, "attach a log of keys between steps");
-    rows_.attach(into);
+    expects(open_steps_ + leases_ == 0, "attach a log of keys between steps");
+    rows_.settled().attach(into);
   }
 
   /// The next global batch of a stream, or nothing at its end; the call after that begins anew,
-  /// with this stream or another. The engine keeps the position in between.
+  /// with this stream or another. The engine keeps the position in between. With `shape.prefetch`
+  /// the rows of so many batches more are being brought when it returns; so it reads ahead, and
+  /// what goes wrong there is thrown when its turn has come. The steps are the same, bit for bit.
   template <sample_stream Stream>
   [[nodiscard]] std::optional<step_type> next(Stream& stream) {
     expects(
-        cursor_ <= stream.size(),
+        ahead_.position() <= stream.size(),
         "training has got further than this stream goes: let a stream end, so that next returns "
         "nothing, before another one begins");
-    auto const range = parts_.sync.grant(cursor_, stream.size(), shape_.batch);
-    if (range.empty()) {
-      cursor_ = 0;
+    expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
+    ahead_.follow(&stream);
+    while (ahead_.size() <= shape_.prefetch && !ahead_.has_failed()) {
+      auto const range = parts_.sync.grant(ahead_.next(), stream.size(), shape_.batch);
+      if (range.empty()) break;
+      ahead_.add(range, [&] { return prefetch_from(stream, range); });
+    }
+    if (ahead_.size() == 0) {
+      ahead_.go_to(0);
       return std::nullopt;
     }
-    batch_view batch;
-    {
-      auto const timer = timed(stage::load);
-      batch = stream.read(range);
+    auto oldest = ahead_.take();
+    try {
+      if (oldest.failure) std::rethrow_exception(oldest.failure);
+      auto begun = begin(std::move(*oldest.rows));
+      ahead_.go_to(oldest.range.last);
+      return begun;
+    } catch (...) {
+      ahead_.forget();  // as without reading ahead: the next call tries the same samples
+      throw;
     }
-    expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
-    auto begun = begin(batch);
-    cursor_ = range.last;
-    return begun;
+  }
+
+  /// Forgets what `next` has read ahead; the position stays. For a stream that changes, or ends its
+  /// life, before it has been read to its end; one at another address is taken for another.
+  void forget_ahead() noexcept { ahead_.forget(); }
+
+  /// Begins to bring the rows of a batch for a step to come, on a thread of their own. Its memory
+  /// is free afterwards. The rows stay until the step is over, so all that is prefetched must fit
+  /// into the cache together. What goes wrong is thrown when the lease begins.
+  [[nodiscard]] lease_type prefetch(batch_view const& batch) {
+    auto work = take_work(batch);
+    work->ids.assign(batch);
+    rows_.bring_ahead(*work);
+    ++leases_;
+    return {*this, alive_, std::move(work)};
+  }
+
+  /// Begins to bring the rows of a batch of the user's own.
+  [[nodiscard]] lease_type prefetch(batch const& own) { return prefetch(own.view()); }
+
+  /// Begins a step whose rows have been sent for, as one global batch. Leases may begin in any
+  /// order; each sees all updates before it.
+  [[nodiscard]] step_type begin(lease_type&& ahead) {
+    expects(ahead.work_ && ahead.alive_.lock() == alive_,
+            "a lease begins once, with its own engine");
+    expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
+    auto work = std::move(ahead.work_);
+    work->began = trace::clock::now();
+    --leases_;
+    try {
+      auto const timer = at_.timed(stage::wait);
+      rows_.await(*work);
+    } catch (...) {
+      give_up(std::move(work));
+      throw;
+    }
+    return open(std::move(work));
   }
 
   /// Begins a step with a batch of the user's own, as one global batch. Its memory is free
   /// afterwards.
   [[nodiscard]] step_type begin(batch_view const& batch) {
-    opened_ = trace::clock::now();
-    require(batch);
-    expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
+    auto const now = trace::clock::now();
     expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
-    auto work = take_work();
-    auto const rows_a_chunk = inlay::visit(parts_.sums, [&](auto const& sums) {
-      work->take(batch, sums, exec().threads(), dense_.size());
-      return sums.rows_a_chunk(batch.rows);
-    });
-    open_rows(batch, rows_a_chunk, *work);
-    ++open_steps_;
-    begun_ = trace::clock::now();
-    return {*this, std::move(work)};
+    auto work = take_work(batch);
+    work->began = now;
+    try {
+      rows_.bring(*work, batch);
+    } catch (...) {
+      give_up(std::move(work));
+      throw;
+    }
+    return open(std::move(work));
   }
 
   /// Begins a step with a batch of the user's own.
@@ -140,23 +196,21 @@ class engine : detail::part_checks<Parts> {
 
   /// Adds up the gradients of all chunks, moves rows and attached parameters, and lets the rows go.
   void finish(step_type&& finished) {
-    expects(finished.owner_ == this && finished.work_,
+    expects(finished.work_ && finished.alive_.lock() == alive_,
             "a step is finished once, by its own engine");
     auto& work = *finished.work_;
-    detail::step_timer const whole(trace_, step_, opened_);
+    detail::step_timer const whole(at_.recorded, at_.step, work.began);
     for (std::size_t number = 0; number < work.chunks; ++number) {
       if (work.came_back[number] == 0) {
         fail("chunk " + std::to_string(number) + " of the step had no backward");
       }
     }
-    { auto const network = timed(stage::network, begun_); }
+    { auto const network = at_.timed(stage::network, begun_); }
     if (work.rows > 0) {
-      apply(work);
-      step_ = inlay::next(step_);
-      samples_ += work.rows;
-      ++report_.steps;
-      report_.samples += work.rows;
+      gradients_.apply(work, at_);
+      at_.advance(work.rows);
     }
+    --open_steps_;
     release(std::move(finished.work_));
   }
 
@@ -167,7 +221,7 @@ class engine : detail::part_checks<Parts> {
     auto& work = evaluation_;
     work.stride = rows_.stride();
     work.take(batch, fast_sums{}, 1, 0);
-    rows_.look_up(parts_, batch, work.groups, work.pooled.data());
+    rows_.settled().look_up(parts_, batch, work.groups, work.pooled.data());
     return {{work.pooled.data(), work.rows, work.stride},
             {work.dense.data(), work.rows, work.dense_width},
             {{work.labels.data(), batch.labels.size()}, {}}};
@@ -178,8 +232,8 @@ class engine : detail::part_checks<Parts> {
 
   /// Writes cached rows back, so that the tables hold the truth. Returns how many rows that were.
   std::uint64_t flush() {
-    auto const rows = rows_.flush(parts_);
-    report_.rows.write_backs += rows;
+    auto const rows = rows_.settled().flush(parts_);
+    at_.figures.rows.write_backs += rows;
     return rows;
   }
 
@@ -187,19 +241,20 @@ class engine : detail::part_checks<Parts> {
   /// first where there is a cache. // row (dim + state)
   template <class Visit>
   void for_each_row(Visit&& visit) const {
-    rows_.for_each_row(std::forward<Visit>(visit));
+    rows_.settled().for_each_row(std::forward<Visit>(visit));
   }
 
   /// Figures since the engine was made.
   [[nodiscard]] report figures() const {
-    auto result = report_;
-    result.table_rows = rows_.table_rows();
-    result.bytes = rows_.bytes();
+    auto result = at_.figures;
+    result.table_rows = rows_.settled().table_rows();
+    result.bytes = rows_.settled().bytes();
     return result;
   }
 
  private:
   friend step_type;
+  friend lease_type;
   friend chunk<engine>;
 
   /// The shape, if it is right and goes with the parts.
@@ -220,115 +275,93 @@ class engine : detail::part_checks<Parts> {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<work_type> take_work() {
-    if (!spare_) {
-      spare_ = std::make_unique<work_type>();
-      spare_->stride = rows_.stride();
-    }
-    return std::move(spare_);
+  /// Memory for a step with this batch, which it may keep of the batch but its ids.
+  [[nodiscard]] std::unique_ptr<work_type> take_work(batch_view const& batch) {
+    require(batch);
+    expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
+    auto work = rows_.take();
+    work->number = plans_++;
+    inlay::visit(parts_.sums, [&](auto const& sums) {
+      work->take(batch, sums, exec().threads(), gradients_.dense().size());
+    });
+    return work;
   }
 
-  void open_rows(batch_view const& batch, std::size_t rows_a_chunk, work_type& work) {
+  template <class Stream>
+  [[nodiscard]] lease_type prefetch_from(Stream& stream, sample_range range) {
+    batch_view batch;
     {
-      auto const timer = timed(stage::map);
-      rows_.map(parts_, batch, rows_a_chunk, work.groups);
+      auto const timer = at_.timed(stage::load);
+      batch = stream.read(range);
     }
-    {
-      auto const timer = timed(stage::bring);
-      auto const before = rows_.table_rows();
-      try {
-        report_.rows += rows_.bring(parts_, step_, work.groups);
-      } catch (...) {
-        report_.rows.created += rows_.table_rows() - before;  // they stay
-        throw;
-      }
-    }
-    report_.ids += batch.ids.size();
-    auto const timer = timed(stage::pool);
-    rows_.pool(parts_, work.groups, batch.rows, work.pooled.data());
+    expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
+    return prefetch(batch);
   }
 
-  /// Moves everything; or throws, has moved nothing, and forgets what the chunks gave, some of
-  /// which has been added up by then.
-  void apply(work_type& work) {
+  /// The step whose rows are here.
+  [[nodiscard]] step_type open(std::unique_ptr<work_type> work) {
+    at_.figures.add_opened(work->opened);
     try {
-      update(work);
+      auto const timer = at_.timed(stage::pool);
+      rows_.pool(*work);
     } catch (...) {
-      std::fill(work.came_back.begin(), work.came_back.end(), std::uint8_t{0});
+      release(std::move(work));
       throw;
     }
+    ++open_steps_;
+    begun_ = trace::clock::now();
+    return {*this, alive_, std::move(work)};
   }
 
-  /// A step is applied as a whole or not at all: whatever may throw comes before anything moves.
-  void update(work_type& work) {
-    auto const factor = 1.0F / static_cast<float>(work.rows);
-    auto const rate = inlay::visit(parts_.schedule,
-                                   [&](auto const& schedule) { return schedule.factor(samples_); });
-    auto* const dense_sums = work.dense_gradients.data();
-    double excess = 0.0;
-    {
-      auto const timer = timed(stage::dense);
-      dense_.sum(exec(), dense_sums, work.chunks, factor);
-      excess = dense_.clip(exec(), dense_sums, shape_.dense_clip_norm);
-    }
-    {
-      auto const timer = timed(stage::update);
-      rows_.update(parts_, work.groups, work.pooled_gradient.data(),
-                   greatest_magnitude(work.greatest.data(), work.chunks), factor,
-                   {.step = step_, .rate_factor = rate});
-    }
-    auto const timer = timed(stage::dense);
-    dense_.apply(exec(), parts_.optimizer, dense_sums,
-                 {.step = step_, .rate_factor = rate * shape_.dense_learning_rate_factor});
-    if (excess > 0.0) ++report_.clipped_steps;
-  }
-
-  /// Keeps what a chunk gives back; chunks may come side by side. A value that is not finite is an
-  /// error that names the table and id that it would reach.
   void keep(work_type& work, std::size_t chunk, matrix_view<float const> pooled_gradient,
             span<matrix_view<float const> const> parameter_gradients) const {
-    work.came_back[chunk] = 0;
-    if (auto const place = work.keep(chunk, pooled_gradient); place != work_type::all_finite) {
-      fail("the gradient of " + rows_.describe_bag(work.groups, place) + " is not finite (row " +
-           std::to_string(place / work.stride) + " of the batch, column " +
-           std::to_string(place % work.stride) + ", step " + std::to_string(number(step_)) + ")");
-    }
-    dense_.keep(parameter_gradients, work.dense_gradients.data() + chunk * dense_.size());
-    work.came_back[chunk] = 1;
+    gradients_.keep(work, at_.step, chunk, pooled_gradient, parameter_gradients);
   }
 
-  [[nodiscard]] auto attached_gradients() const noexcept { return dense_.gradients(); }
+  [[nodiscard]] auto attached_gradients() const noexcept { return gradients_.dense().gradients(); }
 
   void drop(std::unique_ptr<work_type> work) noexcept {
-    ++report_.dropped_steps;
+    ++at_.figures.dropped_steps;
+    --open_steps_;
     release(std::move(work));
   }
 
-  void release(std::unique_ptr<work_type> work) noexcept {
-    rows_.release(work->groups);
-    --open_steps_;
-    spare_ = std::move(work);
+  void drop_lease(std::unique_ptr<work_type> work) noexcept {
+    ++at_.figures.dropped_leases;
+    --leases_;
+    try {
+      rows_.await(*work);
+    } catch (...) {  // it would have been the step's, which will not be
+      give_up(std::move(work));
+      return;
+    }
+    at_.figures.add_opened(work->opened);
+    release(std::move(work));
   }
 
-  [[nodiscard]] detail::stage_timer timed(stage at,
-                                          trace::time begun = trace::clock::now()) noexcept {
-    return {report_, trace_, at, step_, begun};
+  /// A step whose rows could not be brought: none is held.
+  void give_up(std::unique_ptr<work_type> work) noexcept {
+    at_.figures.add_opened(work->opened);
+    rows_.give_back(std::move(work));
+  }
+
+  void release(std::unique_ptr<work_type> work) noexcept {
+    rows_.release(*work);
+    rows_.give_back(std::move(work));
   }
 
   shape shape_;
   Parts parts_;
-  row_groups<Parts> rows_;
-  dense_parameters<typename Parts::optimizer_type> dense_;
-  std::unique_ptr<work_type> spare_;  // memory of the last step, for the next
+  mutable row_stage<Parts> rows_;
+  gradient_stage<Parts> gradients_;
   work_type evaluation_;
-  report report_;
-  std::uint64_t cursor_ = 0;    // samples granted so far
+  progress at_;
+  std::shared_ptr<void> alive_ = std::make_shared<char>();  // for leases and steps to know
+  read_ahead<lease_type> ahead_;
+  std::size_t leases_ = 0;      // prefetched, neither begun nor dropped
   std::size_t open_steps_ = 0;  // begun, neither finished nor dropped
-  step_id step_{};
-  std::uint64_t samples_ = 0;  // applied so far
-  trace* trace_ = nullptr;     // where stages are recorded, if anywhere
-  trace::time opened_;         // when the step at hand began to map
-  trace::time begun_;          // and when its user got it
+  std::int64_t plans_ = 0;      // made so far
+  trace::time begun_;           // when the user got the step at hand
 };
 
 }  // namespace inlay::inline INLAY_ABI

@@ -69,7 +69,8 @@ struct is_sums : std::bool_constant<std::is_same_v<T, fast_sums> || std::is_same
 /// every pair that makes no sense.
 template <class Parts>
 struct part_checks {
-  static_assert(std::is_same_v<typename Parts::exec_type, host_exec>,
+  static_assert(std::is_base_of_v<host_exec, typename Parts::exec_type> &&
+                    execution<typename Parts::exec_type>,
                 "parts.exec must be an execution: host_exec");
   static_assert(key_packing<typename Parts::keys_type>,
                 "parts.keys must pack (table, id) into a key: see vsid/keys.hpp");

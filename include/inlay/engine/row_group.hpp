@@ -4,6 +4,7 @@
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/bag/forward.hpp>
 #include <inlay/cache/row_refs.hpp>
+#include <inlay/cache/row_streams.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/sums.hpp>
@@ -94,9 +95,11 @@ class row_group {
     parts.mapper.map(parts.exec, std::as_const(work.keys).view(), work.mapping, work.plan);
   }
 
-  /// Brings the step's rows to where they are used and pins them there.
-  row_traffic bring(host_exec const& exec, step_id step, work_type& work) {
-    return rows_.bring(exec, std::as_const(work.plan.unique).view(),
+  /// Sends the step's rows to where they are used and pins them there.
+  template <class Stream>
+  row_traffic bring(host_exec const& exec, row_streams<Stream>& via, step_id step,
+                    work_type& work) {
+    return rows_.bring(exec, via, std::as_const(work.plan.unique).view(),
                        std::as_const(work.plan.counts).view(), step, work.refs);
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/batch/batch_view.hpp>
+#include <inlay/cache/row_streams.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/engine/key_log.hpp>
@@ -26,6 +27,8 @@ class row_groups {
  public:
   /// What a step keeps for every group.
   using work_type = std::vector<group_work<Parts>>;  // one for each group
+  /// How rows travel.
+  using streams_type = row_streams<typename Parts::exec_type::stream>;
 
   /// One group for each width among the tables.
   row_groups(Parts const& parts, shape const& shape) {
@@ -75,8 +78,9 @@ class row_groups {
     }
   }
 
-  /// Brings the rows of a mapped step and pins them; if one group fails, all are let go.
-  row_traffic bring(Parts const& parts, step_id step, work_type& work) {
+  /// Sends the rows of a mapped step on their way and pins them; if one group fails, all are let
+  /// go.
+  row_traffic bring(Parts const& parts, streams_type& via, step_id step, work_type& work) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].rows().expect_room(work[g].plan.size());
     }
@@ -85,9 +89,10 @@ class row_groups {
     std::size_t brought = 0;
     try {
       for (; brought < groups_.size(); ++brought) {
-        traffic += groups_[brought].bring(parts.exec, step, work[brought]);
+        traffic += groups_[brought].bring(parts.exec, via, step, work[brought]);
       }
     } catch (...) {
+      via.wait(via.arrived());
       while (brought-- > 0) {
         groups_[brought].rows().release(work[brought].refs);
       }
@@ -108,16 +113,22 @@ class row_groups {
     });
   }
 
-  /// Moves all rows of a step against their summed gradients times `factor`; or none, and throws,
-  /// if a sum is not finite. `greatest`: of the pooled gradient, by magnitude.
-  void update(Parts const& parts, work_type& work, float const* pooled_gradient, float greatest,
-              float factor, update_context const& context) {
+  /// Takes the memory that an update needs. Throws if a summed gradient is not finite; `greatest`:
+  /// of the pooled gradient, by magnitude.
+  void prepare_update(Parts const& parts, work_type& work, float const* pooled_gradient,
+                      float greatest) const {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].prepare_update(parts.exec, work[g]);
     }
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].require_finite_sums(parts.exec, work[g], pooled_gradient, greatest);
     }
+  }
+
+  /// Moves all rows of a step against their summed gradients times `factor`; after
+  /// `prepare_update`, so nothing can fail.
+  void update(Parts const& parts, work_type& work, float const* pooled_gradient, float factor,
+              update_context const& context) const {
     inlay::visit(parts.optimizer, [&](auto const& rule) {
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         groups_[g].update(parts.exec, rule, work[g], pooled_gradient, factor, context);

@@ -26,10 +26,14 @@ struct table_shape {
 struct shape {
   static constexpr std::size_t most_columns = std::size_t{1} << 20U;  ///< of a table
 
+  static constexpr std::size_t most_prefetched = 1024;  ///< steps
+
   std::vector<table_shape> tables;     ///< of any widths
   std::vector<table_id> field_tables;  ///< the table that each field reads; several may share one
   std::size_t batch = 1024;            ///< samples of one global batch
   std::size_t cache_rows = 0;          ///< of each width of tables, where there is a cache
+  std::size_t prefetch =
+      0;  ///< steps whose rows `next` brings ahead, while the step at hand trains
   float dense_learning_rate_factor = 1.0F;  ///< of attached parameters
   float dense_clip_norm = 0.0F;  ///< longest mean gradient of all attached parameters; 0: any
   std::uint64_t seed = 1;        ///< of new rows
@@ -54,6 +58,7 @@ struct shape {
     expects(tables.size() <= std::numeric_limits<std::uint16_t>::max(),
             "there are at most 65,535 tables");
     expects(batch > 0, "a global batch needs at least one sample");
+    expects(prefetch <= most_prefetched, "rows of at most 1,024 steps are brought ahead");
     expects(std::isfinite(dense_learning_rate_factor),
             "the dense learning-rate factor must be finite");
     expects(std::isfinite(dense_clip_norm) && dense_clip_norm >= 0,

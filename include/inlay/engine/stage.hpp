@@ -10,6 +10,7 @@ namespace inlay::inline INLAY_ABI {
 /// What a step spends its time on.
 enum class stage : std::size_t {
   load,     ///< waiting for the loader
+  wait,     ///< until rows that are brought ahead are there
   map,      ///< ids to keys, de-duplication, the transposed plan
   bring,    ///< looking rows up, creating, caching and fetching them
   pool,     ///< rows to pooled bags
@@ -19,7 +20,7 @@ enum class stage : std::size_t {
 };
 
 /// What reports and traces call the stages, in their order.
-inline constexpr std::array stage_names{"load",    "map",    "bring", "pool",
-                                        "network", "update", "dense"};
+inline constexpr std::array stage_names{"load", "wait",    "map",    "bring",
+                                        "pool", "network", "update", "dense"};
 
 }  // namespace inlay::inline INLAY_ABI

@@ -73,18 +73,18 @@ class chunk {
 
 /// A batch whose rows are here, pooled, and pinned. Give every chunk's gradients back, then hand
 /// the step to `engine::finish`. A step that is dropped instead changes nothing, and is counted.
-/// Its engine must live longer than it does.
+/// It is of use only while its engine lives.
 template <class Engine>
 class step {
  public:
   /// Made by an engine.
-  step(Engine& owner, std::unique_ptr<typename Engine::work_type> work)
-      : owner_(&owner), work_(std::move(work)) {}
+  step(Engine& owner, std::weak_ptr<void> alive, std::unique_ptr<typename Engine::work_type> work)
+      : owner_(&owner), alive_(std::move(alive)), work_(std::move(work)) {}
   /// Only the step that has been moved to can be finished.
   step(step&&) noexcept = default;
   step& operator=(step&&) = delete;
   ~step() {
-    if (work_) owner_->drop(std::move(work_));
+    if (work_ && !alive_.expired()) owner_->drop(std::move(work_));
   }
 
   [[nodiscard]] std::size_t rows() const noexcept { return work_ ? work_->rows : 0; }  ///< samples
@@ -138,7 +138,7 @@ class step {
   void each_chunk(Body const& body) const {
     expects(work_ != nullptr, "this step is finished: it has no chunks any more");
     owner_->exec().for_each_worker(work_->chunks, [&](std::size_t number, std::size_t worker) {
-      detail::chunk_timer const timer(owner_->trace_, owner_->step_, worker);
+      detail::chunk_timer const timer(owner_->at_.recorded, owner_->at_.step, worker);
       body(at(number), worker);
     });
   }
@@ -149,6 +149,7 @@ class step {
   [[nodiscard]] chunk<Engine> at(std::size_t number) const { return {*owner_, *work_, number}; }
 
   Engine* owner_;
+  std::weak_ptr<void> alive_;  // expired: the engine is gone
   std::unique_ptr<typename Engine::work_type> work_;
 };
 

@@ -5,23 +5,39 @@
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/views.hpp>
+#include <inlay/engine/batch_ids.hpp>
+#include <inlay/engine/job_thread.hpp>
+#include <inlay/engine/report.hpp>
 #include <inlay/engine/row_groups.hpp>
+#include <inlay/engine/trace.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace inlay::inline INLAY_ABI {
 
-/// The memory of one step: what the user's network reads, and what it gives back.
+/// The memory of one step, from the moment that its rows are sent for: what the user's network
+/// reads, and what it gives back.
 ///
 /// A chunk is what the network sees at a time. Under `fixed_sums` it is 128 rows, the last one
 /// padded with rows of weight zero; under `fast_sums` the batch is cut into as many chunks as there
 /// are threads.
 template <class Parts>
 struct step_work {
+  std::int64_t number = 0;      ///< of its plan, among all
+  std::size_t summed_rows = 1;  ///< whose gradients are summed as one chunk
+  batch_ids ids;                ///< where its rows are brought ahead
+  job_thread::job bringing;     ///< its rows
+  job_thread::job releasing;    ///< its rows
+  void* stage = nullptr;        ///< the `row_stage` whose jobs they are
+  std::exception_ptr failure;   ///< of bringing them
+  report opened;                ///< what bringing them took
+  typename row_groups<Parts>::streams_type::event arrived{};  ///< when all are there
+  trace::time began;                                          ///< when somebody first waited for it
   bool padded = false;                           ///< whether every chunk has chunk_rows rows
   std::size_t rows = 0;                          ///< samples
   std::size_t chunk_rows = 1;                    ///< of every chunk but perhaps the last
@@ -43,9 +59,9 @@ struct step_work {
   template <class Sums>
   void take(batch_view const& batch, Sums const& sums, std::size_t threads, std::size_t attached) {
     rows = batch.rows;
+    summed_rows = sums.rows_a_chunk(rows);
     padded = sums.pads_chunks;
-    chunk_rows =
-        padded ? sums.rows_a_chunk(rows) : std::max<std::size_t>(1, (rows + threads - 1) / threads);
+    chunk_rows = padded ? summed_rows : std::max<std::size_t>(1, (rows + threads - 1) / threads);
     chunks = (rows + chunk_rows - 1) / chunk_rows;
     auto const held = padded_rows();
     pooled.resize(held * stride);

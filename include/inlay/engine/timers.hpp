@@ -19,18 +19,19 @@ namespace detail {
 class stage_timer {
  public:
   stage_timer(report& figures, trace* into, stage at, step_id step,
-              trace::time begun = trace::clock::now()) noexcept
+              trace::time begun = trace::clock::now(), std::size_t worker = 0) noexcept
       : seconds_(figures.stage_seconds[static_cast<std::size_t>(at)]),
         trace_(into),
         stage_(at),
         step_(step),
+        worker_(worker),
         begun_(begun) {}
   stage_timer(stage_timer const&) = delete;
   stage_timer& operator=(stage_timer const&) = delete;
   ~stage_timer() {
     auto const ended = trace::clock::now();
     seconds_ += std::chrono::duration<double>(ended - begun_).count();
-    if (trace_ != nullptr) trace_->add(stage_, step_, begun_, ended);
+    if (trace_ != nullptr) trace_->add(stage_, step_, begun_, ended, worker_);
   }
 
  private:
@@ -38,6 +39,7 @@ class stage_timer {
   trace* trace_;
   stage stage_;
   step_id step_;
+  std::size_t worker_;
   trace::time begun_;
 };
 

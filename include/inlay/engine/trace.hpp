@@ -31,14 +31,16 @@ class trace {
   using clock = std::chrono::steady_clock;  ///< of all events
   using time = clock::time_point;           ///< when an event began or ended
 
-  /// Room for so many events, of 48 bytes each. A step has seven stages, itself, and its chunks.
+  /// Room for so many events, of 48 bytes each. A step has at most eight stages, itself, and its
+  /// chunks.
   explicit trace(std::size_t most_events = std::size_t{1} << 18U) : events_(most_events) {
     expects(most_events > 0, "a trace needs room for an event");
   }
 
-  /// A stage, on the thread that drives the engine. `load` comes before its step, the others in it.
-  void add(stage at, step_id step, time begun, time ended) noexcept {
-    put({stage_names[static_cast<std::size_t>(at)], "stage", step, 0}, begun, ended);
+  /// A stage, on the thread that drives the engine, or on another one with a number of its own.
+  /// `load` and what is done ahead come before their step, the others in it.
+  void add(stage at, step_id step, time begun, time ended, std::size_t worker = 0) noexcept {
+    put({stage_names[static_cast<std::size_t>(at)], "stage", step, worker}, begun, ended);
   }
   /// A step, from `begin` to the end of `finish`.
   void add_step(step_id step, time begun, time ended) noexcept {
