@@ -98,6 +98,7 @@
 #include <inlay/engine/step_work.hpp>
 #include <inlay/engine/timers.hpp>
 #include <inlay/engine/trace.hpp>
+#include <inlay/exchange/bags_to_owners.hpp>
 #include <inlay/exchange/collective_call.hpp>
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/exchange/global_keys.hpp>
@@ -107,6 +108,7 @@
 #include <inlay/exchange/owned_keys.hpp>
 #include <inlay/exchange/owner_all_to_all.hpp>
 #include <inlay/exchange/owner_of.hpp>
+#include <inlay/exchange/pooled_all_to_all.hpp>
 #include <inlay/exchange/rank_meeting.hpp>
 #include <inlay/exchange/row_exchange.hpp>
 #include <inlay/exchange/run_ranks.hpp>

@@ -52,6 +52,7 @@ std::vector<std::uint32_t> bits_of_sum(std::set<std::uint32_t> const& chunks,
     std::copy_n(inner.total(), width, outer.open(cuts[n]));
   }
   std::vector<std::uint32_t> bits;
+  bits.reserve(width);
   for (std::size_t i = 0; i < width; ++i) {
     bits.push_back(std::bit_cast<std::uint32_t>(outer.total()[i]));
   }

@@ -196,6 +196,8 @@ struct checked_step {
   void rows(std::size_t dim) {
     std::vector<std::vector<float>> table;
     std::vector<float const*> owned;
+    table.reserve(state.owned().size());
+    owned.reserve(state.owned().size());
     for (auto const packed : state.owned()) {
       table.push_back(row_of(packed, dim));
     }
@@ -403,6 +405,7 @@ TEST_CASE("row_exchange: wide keys travel too") {
   run_ranks(3, [](thread_comm const& comm) {
     host_exec const exec(1);
     std::vector<inlay::wide::key> keys;
+    keys.reserve(20);
     for (std::uint64_t id = 0; id < 20; ++id) {
       keys.push_back({1, inlay::mix(id + comm.rank())});
     }
@@ -413,6 +416,8 @@ TEST_CASE("row_exchange: wide keys travel too") {
     state.request(comm, exec, plan, in_a_minute());
     std::vector<float> values;
     std::vector<float const*> rows;
+    values.reserve(state.owned().size());
+    rows.reserve(state.owned().size());
     for (auto const& owned : state.owned()) {
       values.push_back(static_cast<float>(owned.id >> 40U));
     }

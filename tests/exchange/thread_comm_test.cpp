@@ -43,7 +43,7 @@ std::string sentence_of(Body&& body) {
 TEST_CASE("thread_comm: the laws of a communicator hold") {
   for (std::size_t const ranks : {1U, 2U, 3U, 4U, 7U}) {
     CAPTURE(ranks);
-    run_ranks(ranks, [](thread_comm comm) { inlay::testing::check_communicator(comm); });
+    run_ranks(ranks, [](thread_comm const& comm) { inlay::testing::check_communicator(comm); });
   }
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("thread_comm: sizes that do not fit each other are told of both ranks"
   auto const second = [](auto const& call_zero, auto const& call_one) {
     thread_group const group(2);
     auto first = call_zero(group.comm(0));
-    auto const sentence = sentence_of([&] { (void)call_one(group.comm(1)); });
+    auto sentence = sentence_of([&] { (void)call_one(group.comm(1)); });
     CHECK(sentence_of([&] { first.wait(in_a_minute()); }) == sentence);
     return sentence;
   };
@@ -141,7 +141,7 @@ TEST_CASE("thread_comm: a handle dropped without wait ends the communicator by n
 }
 
 TEST_CASE("thread_comm: a handle moved from is nobody's, and a second wait does nothing") {
-  run_ranks(2, [](thread_comm comm) {
+  run_ranks(2, [](thread_comm const& comm) {
     std::vector<float> values{1.0F + static_cast<float>(comm.rank())};
     std::vector<float> others{2.0F};
     auto first = comm.all_reduce({values.data(), 1});
@@ -157,7 +157,7 @@ TEST_CASE("thread_comm: a handle moved from is nobody's, and a second wait does 
 }
 
 TEST_CASE("thread_comm: the root of a broadcast needs all, the others need the root alone") {
-  run_ranks(3, [](thread_comm comm) {
+  run_ranks(3, [](thread_comm const& comm) {
     std::vector<int> value{comm.rank() == 2 ? 42 : 0};
     std::vector<std::byte> const none;
     auto const send = [&] { comm.broadcast(bytes_of(value), 2).wait(in_a_minute()); };
@@ -176,7 +176,7 @@ TEST_CASE("thread_comm: the root of a broadcast needs all, the others need the r
 
 TEST_CASE("thread_comm: sums are added in the order of ranks, whoever comes first") {
   for (std::size_t late = 0; late < 3; ++late) {
-    run_ranks(3, [&](thread_comm comm) {
+    run_ranks(3, [&](thread_comm const& comm) {
       // (1e8 + 1) - 1e8 is 0 in floats, (1e8 - 1e8) + 1 is 1.
       std::vector<float> values(1000, comm.rank() == 0 ? 1e8F : comm.rank() == 1 ? 1.0F : -1e8F);
       if (comm.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -187,7 +187,7 @@ TEST_CASE("thread_comm: sums are added in the order of ranks, whoever comes firs
 }
 
 TEST_CASE("thread_comm: what ranks send to others is counted") {
-  run_ranks(4, [](thread_comm comm) {
+  run_ranks(4, [](thread_comm const& comm) {
     std::vector<std::byte> bytes(40);
     std::vector<std::byte> more(40);
     std::vector<std::size_t> const counts{3, 3, 3, 3};
