@@ -40,6 +40,7 @@
 #include <inlay/cache/look_ahead.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/no_cache.hpp>
+#include <inlay/cache/one_set.hpp>
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/pinned_list.hpp>
 #include <inlay/cache/policy_slots.hpp>
@@ -47,10 +48,14 @@
 #include <inlay/cache/row_refs.hpp>
 #include <inlay/cache/row_streams.hpp>
 #include <inlay/cache/s3_fifo.hpp>
+#include <inlay/cache/set_associative.hpp>
+#include <inlay/cache/set_overflow.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/cache/slot_list.hpp>
 #include <inlay/cache/slot_pins.hpp>
+#include <inlay/cache/spilled_rows.hpp>
 #include <inlay/cache/w_tiny_lfu.hpp>
+#include <inlay/cache/way_sets.hpp>
 #include <inlay/codec/codec.hpp>
 #include <inlay/codec/raw.hpp>
 #include <inlay/core/buffer.hpp>

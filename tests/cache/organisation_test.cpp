@@ -6,6 +6,7 @@
 #include <inlay/cache/in_place.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/no_cache.hpp>
+#include <inlay/cache/set_associative.hpp>
 #include <inlay/cache/sieve.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/one_of.hpp>
@@ -24,6 +25,8 @@ using inlay::host_exec;
 using inlay::lru;
 using inlay::narrow;
 using inlay::row_refs;
+using inlay::set_associative;
+using inlay::set_overflow;
 using inlay::sieve;
 using inlay::span;
 using inlay::step_id;
@@ -103,6 +106,78 @@ struct faulty : lru {
   }
 };
 
+/// Law: when memory runs out at any allocation, the step has not begun.
+template <class Organisation>
+void check_out_of_memory(Organisation const& organisation) {
+  auto const old_keys = keys_from(0, 40);
+  auto const step_keys = keys_from(30, 40);
+  long n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    auto rows = organisation.open(sieve{}, 40, open(3, 1));
+    auto twin = organisation.open(sieve{}, 40, open(3, 1));
+    mark(rows, old_keys, 0.5F);
+    mark(twin, old_keys, 0.5F);
+    std::vector<std::uint32_t> const counts(40, 1);
+    row_refs refs;
+    host_exec const exec(1);
+    failed = failing_new::fails(n, [&] {
+      (void)rows.bring(exec, {step_keys.data(), 40}, {counts.data(), 40}, step_id{1}, refs);
+    });
+    CHECK(marked(rows, old_keys, 0.5F));
+    if (failed) {
+      CHECK(rows.store().size() == 40);
+      rows.release(refs);
+      (void)bring(rows, step_keys, refs);
+    }
+    row_refs others;
+    (void)bring(twin, step_keys, others);
+    for (std::size_t u = 0; u < 40; ++u) {
+      CHECK(refs.weights[u][0] == others.weights[u][0]);
+    }
+    CHECK(marked(rows, old_keys, 0.5F));
+    rows.release(refs);
+    twin.release(others);
+  }
+  CHECK(n > 5);
+}
+
+/// Law: a policy that names no victim, a pinned one or none of its slots fails the step and loses
+/// no row. Of one set.
+template <class Organisation>
+void check_faulty_policy(Organisation const& organisation) {
+  for (auto const answer : {inlay::no_way, inlay::way_id{0}, inlay::way_id{20}}) {
+    for (int placed : {0, 1, 5, 14}) {
+      CAPTURE(answer);
+      CAPTURE(placed);
+      int right_answers = 1000;
+      faulty policy;
+      policy.right_answers = &right_answers;
+      policy.wrong_answer = answer;
+      auto rows = organisation.open(policy, 20, open(3, 1));
+      for (std::uint64_t first = 0; first < 100; first += 20) {
+        mark(rows, keys_from(first, 20), 0.5F);
+      }
+      row_refs open_refs;
+      (void)bring(rows, keys_from(80, 1), open_refs);  // pins slot 0
+      right_answers = placed;
+      row_refs refs;
+      CHECK_THROWS_WITH_AS(bring(rows, keys_from(0, 15), refs),
+                           doctest::Contains("the cache policy found no victim"), inlay::error);
+      right_answers = 1000;
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
+      rows.release(refs);
+      rows.release(open_refs);
+      (void)rows.flush(host_exec(1));
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
+      row_refs all;
+      (void)bring(rows, keys_from(40, 20), all);  // no pin was left behind
+      rows.release(all);
+      CHECK(marked(rows, keys_from(0, 100), 0.5F));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("in_place: equals a map that never evicts") {
@@ -146,72 +221,17 @@ TEST_CASE("fully_associative: its size is at least one row and at most what a sl
   CHECK(failing_new::largest < 1'000'000);  // it says so before it asks for the memory
 }
 
-TEST_CASE("fully_associative: when memory runs out at any allocation, the step has not begun") {
-  auto const old_keys = keys_from(0, 40);
-  auto const step_keys = keys_from(30, 40);
-  long n = 0;
-  for (bool failed = true; failed; ++n) {
-    CAPTURE(n);
-    cached_rows<sieve, store> rows(sieve{}, 40, open(3, 1));
-    cached_rows<sieve, store> twin(sieve{}, 40, open(3, 1));
-    mark(rows, old_keys, 0.5F);
-    mark(twin, old_keys, 0.5F);
-    std::vector<std::uint32_t> const counts(40, 1);
-    row_refs refs;
-    host_exec const exec(1);
-    failed = failing_new::fails(n, [&] {
-      (void)rows.bring(exec, {step_keys.data(), 40}, {counts.data(), 40}, step_id{1}, refs);
-    });
-    CHECK(marked(rows, old_keys, 0.5F));
-    if (failed) {
-      CHECK(rows.store().size() == 40);
-      rows.release(refs);
-      (void)bring(rows, step_keys, refs);
-    }
-    row_refs others;
-    (void)bring(twin, step_keys, others);
-    for (std::size_t u = 0; u < 40; ++u) {
-      CHECK(refs.weights[u][0] == others.weights[u][0]);
-    }
-    CHECK(marked(rows, old_keys, 0.5F));
-    rows.release(refs);
-    twin.release(others);
-  }
-  CHECK(n > 5);
+TEST_CASE("organisation: when memory runs out at any allocation, the step has not begun") {
+  check_out_of_memory(inlay::fully_associative{});
+  check_out_of_memory(set_associative<40>{});
+  check_out_of_memory(set_associative<4>{.overflow = set_overflow::spill});
 }
 
-TEST_CASE("fully_associative: a policy that names no victim, a pinned one or none of its slots "
-          "fails the step and loses no row") {
-  for (auto const answer : {inlay::no_way, inlay::way_id{0}, inlay::way_id{20}}) {
-    for (int placed : {0, 1, 5, 14}) {
-      CAPTURE(answer);
-      CAPTURE(placed);
-      int right_answers = 1000;
-      faulty policy;
-      policy.right_answers = &right_answers;
-      policy.wrong_answer = answer;
-      cached_rows<faulty, store> rows(policy, 20, open(3, 1));
-      for (std::uint64_t first = 0; first < 100; first += 20) {
-        mark(rows, keys_from(first, 20), 0.5F);
-      }
-      row_refs open_refs;
-      (void)bring(rows, keys_from(80, 1), open_refs);  // pins slot 0
-      right_answers = placed;
-      row_refs refs;
-      CHECK_THROWS_WITH_AS(bring(rows, keys_from(0, 15), refs),
-                           doctest::Contains("the cache policy found no victim"), inlay::error);
-      right_answers = 1000;
-      CHECK(marked(rows, keys_from(0, 100), 0.5F));
-      rows.release(refs);
-      rows.release(open_refs);
-      (void)rows.flush(host_exec(1));
-      CHECK(marked(rows, keys_from(0, 100), 0.5F));
-      row_refs all;
-      (void)bring(rows, keys_from(40, 20), all);  // no pin was left behind
-      rows.release(all);
-      CHECK(marked(rows, keys_from(0, 100), 0.5F));
-    }
-  }
+TEST_CASE("organisation: a policy that names no victim, a pinned one or none of its slots fails "
+          "the step and loses no row") {
+  check_faulty_policy(inlay::fully_associative{});
+  check_faulty_policy(set_associative<20>{});
+  check_faulty_policy(set_associative<20>{.overflow = set_overflow::spill});
 }
 
 TEST_CASE("fully_associative: a row evicted, fetched again and updated ends as if it never left") {

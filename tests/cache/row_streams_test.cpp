@@ -6,6 +6,7 @@
 #include <inlay/cache/cached_rows.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/sieve.hpp>
+#include <inlay/cache/way_sets.hpp>
 #include <inlay/core/shuffled_exec.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/uniform.hpp>
@@ -21,6 +22,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -49,15 +52,15 @@ struct lease {
 };
 
 /// Random plans, begins, updates, drops and look-ups, in any order that an engine allows.
-template <class Policy>
+template <class Policy, class Sets = inlay::one_set>
 class model_check {
  public:
-  model_check(std::size_t capacity, std::uint64_t seed)
-      : with_("a cache on streams, " + std::to_string(capacity) + " rows", seed),
+  model_check(Sets sets, std::uint64_t seed)
+      : with_("a cache on streams, " + std::to_string(sets.capacity()) + " rows", seed),
         exec_(seed),
         via_(exec_),
         compute_(exec_.open_stream()),
-        rows_(Policy{}, capacity, make_store()) {}
+        rows_(Policy{}, std::move(sets), make_store()) {}
 
   void run(std::size_t events) {
     for (std::size_t event = 0; event < events; ++event) {
@@ -86,7 +89,7 @@ class model_check {
     for (auto const& each : leases_) {
       pinned.insert(each->keys.begin(), each->keys.end());
     }
-    if (pinned.size() > rows_.capacity()) return;
+    if (pinned.size() > rows_.capacity() && !rows_.sets().always_fits()) return;
     auto next = std::make_unique<lease>();
     next->keys = std::move(keys);
     std::vector<std::uint32_t> const counts(next->keys.size(), 1);
@@ -180,7 +183,7 @@ class model_check {
   shuffled_exec exec_;
   inlay::row_streams<stream> via_;
   stream compute_;
-  inlay::cached_rows<Policy, store> rows_;
+  inlay::cached_rows<Policy, store, Sets> rows_;
   store oracle_ = make_store();
   std::map<key, std::vector<float>> truth_;
   std::deque<std::unique_ptr<lease>> leases_;
@@ -198,6 +201,18 @@ TEST_CASE("cached_rows: on streams that put work off no update is lost, under 1,
       model_check<inlay::lru>(capacity, seed).run(60);
     } else {
       model_check<inlay::sieve>(capacity, seed).run(60);
+    }
+  }
+}
+
+TEST_CASE("cached_rows: nor where rows that find no way are used in the table meanwhile") {
+  using two_ways = inlay::way_sets<key, 2>;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    two_ways sets(2 + seed % 4 * 2, inlay::set_overflow::spill);
+    if (seed % 2 == 0) {
+      model_check<inlay::lru, two_ways>(std::move(sets), seed).run(60);
+    } else {
+      model_check<inlay::sieve, two_ways>(std::move(sets), seed).run(60);
     }
   }
 }

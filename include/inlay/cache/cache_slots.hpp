@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/cache/one_set.hpp>
 #include <inlay/cache/policy_slots.hpp>
 #include <inlay/cache/slot_pins.hpp>
 #include <inlay/core/buffer.hpp>
@@ -22,28 +23,31 @@ namespace inlay::inline INLAY_ABI {
 /// A step is planned in two passes: first all its hits are told to the policy and pinned, then its
 /// misses are placed in order of first appearance; so no miss can evict what the step still needs.
 /// What a plan waits for is memory, so each pass knows where it goes next and asks for it ahead:
-/// find, mark, choose victims, take them out of the index, put the misses in.
-template <class Cache, class Key>
+/// find, mark, choose victims, take them out of the index, put the misses in. `Sets` knows where a
+/// row may be: `one_set`, or `way_sets`.
+template <class Cache, class Key, class Sets = one_set>
 class cache_slots {
  public:
   /// What a row that is not here has for a slot.
   static constexpr slot_id absent = key_index<Key>::absent;
 
   /// Empty slots.
-  cache_slots(Cache const& cache, std::size_t capacity)
-      : policy_(make_policy_slots(cache, checked(capacity))), pins_(capacity) {
-    rows_.assign(capacity, {});
-    index_.reserve(capacity +
-                   capacity / 4);  // a slot is hundreds of bytes, a look-up the whole cost
+  cache_slots(Cache const& cache, Sets sets)
+      : sets_(std::move(sets)),
+        policy_(make_policy_slots<Sets::ways>(cache, capacity())),
+        pins_(capacity()) {
+    rows_.assign(capacity(), {});
+    index_.reserve(capacity() +
+                   capacity() / 4);  // a slot is hundreds of bytes, a look-up the whole cost
   }
 
   /// Slots in all.
-  [[nodiscard]] std::size_t capacity() const noexcept { return rows_.size(); }
-  /// Slots that hold a row: the first ones. None is ever emptied again.
-  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return sets_.capacity(); }
+  /// Where rows may be, and how many are.
+  [[nodiscard]] Sets const& sets() const noexcept { return sets_; }
   /// Memory held.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return index_.bytes() + rows_.capacity_bytes() + pins_.bytes();
+    return index_.bytes() + rows_.capacity_bytes() + pins_.bytes() + sets_.bytes();
   }
 
   /// Calls visit(i, slot or absent) for every key, in order. Changes nothing.
@@ -53,8 +57,9 @@ class cache_slots {
   }
 
   /// Begins a plan: slots[u] becomes the slot of a hit, or `absent`, and misses are listed. Throws
-  /// what `refuse(needed, available)` throws if the step does not fit beside the steps in flight.
-  /// Nothing has changed then, and `place` needs no memory.
+  /// what `refuse(needed, available)` throws if the step does not fit beside the steps in flight;
+  /// among many sets, what `refuse(needed, available, set)` throws. Nothing has changed then, and
+  /// `place` needs no memory.
   template <class Refuse>
   void find(host_exec const& exec, span<Key const> keys, span<slot_id> slots,
             Refuse const& refuse) {
@@ -70,20 +75,22 @@ class cache_slots {
     }
     victims_.resize(misses);
     pins_.reserve();
-    fresh_ = std::min(misses, capacity() - used_);
-    auto const available = capacity() - pins_.size() + shared(slots);
-    if (keys.size() > available) refuse(keys.size(), available);
+    placed_ = sets_.plan(pins_, slots, missed_.view(), missed_keys_.view(), refuse);
   }
 
-  /// The misses of the plan at hand: places among its keys, ascending. // (misses)
+  /// The misses of the plan at hand: places among its keys; ascending, first those that get a slot,
+  /// then those that don't. // (misses)
   [[nodiscard]] span<std::uint32_t const> missed() const noexcept { return missed_.view(); }
   /// And their keys. // (misses)
   [[nodiscard]] span<Key const> missed_keys() const noexcept { return missed_keys_.view(); }
-  /// How many of the misses take a slot that was empty: the first ones. Each of the others takes
-  /// the slot of a victim.
-  [[nodiscard]] std::size_t fresh() const noexcept { return fresh_; }
+  /// How many of the misses get a slot: the first ones. The others are spilled: the step must use
+  /// them in the table.
+  [[nodiscard]] std::size_t placed() const noexcept { return placed_; }
+  /// How many of those have taken a slot that was empty, when the plan is carried out. Each of the
+  /// others has taken the slot of a victim.
+  [[nodiscard]] std::size_t fresh() const noexcept { return sets_.fresh(); }
 
-  /// Carries the plan out: tells the policy, gives every miss a slot, pins all, and returns the
+  /// Carries the plan out: tells the policy, gives misses their slots, pins all, and returns the
   /// name of the pins. If the policy throws, the misses it has placed stay, unpinned, `missed`
   /// lists only those, and `slots` has `absent` for the others.
   [[nodiscard]] slot_pins::set_id place(host_exec const& exec, span<Key const> keys,
@@ -102,33 +109,18 @@ class cache_slots {
       throw;
     }
     update_index(exec, slots);
+    sets_.note_spilled(pins, missed_keys().subspan(placed_));
     return pins;
   }
 
   /// Lets go of a step's slots; the rows stay until the policy gives them up.
-  void release(slot_pins::set_id pins) noexcept { pins_.close(pins); }
+  void release(slot_pins::set_id pins) noexcept {
+    sets_.forget_spilled(pins);
+    pins_.close(pins);
+  }
 
  private:
   static constexpr std::size_t keys_a_piece = 16384;
-  // So that the index has room to spare and still numbers them.
-  static constexpr std::size_t most_rows = std::size_t{3} << 30U;
-
-  [[nodiscard]] static std::size_t checked(std::size_t capacity) {
-    expects(capacity > 0, "a cache needs at least one row");
-    expects(capacity <= most_rows, "a cache holds at most 3 * 2^30 rows");
-    return capacity;
-  }
-
-  /// How many of the slots are pinned by steps in flight.
-  [[nodiscard]] std::size_t shared(span<slot_id const> slots) const noexcept {
-    if (pins_.size() == 0) return 0;
-    std::size_t count = 0;
-    for (auto const slot : slots) {
-      count += slot != absent && pins_(slot) ? 1U : 0U;
-    }
-    return count;
-  }
-
   /// Lists hits and misses; which is which can't be foretold, so both are written.
   void sort_out(span<slot_id const> slots) {
     hits_.resize(slots.size());
@@ -164,66 +156,70 @@ class cache_slots {
   template <class Policy>
   void choose_slots(Policy& policy, slot_pins::set_id pins, span<std::uint32_t const> counts,
                     step_id step, span<slot_id> slots) {
-    for (std::size_t m = 0; m < missed_.size(); ++m) {
-      cache_access const use{
-          .hash = hash(missed_keys_[m]), .count = counts[missed_[m]], .step = step};
-      auto const slot = m < fresh_ ? static_cast<slot_id>(used_++) : evict(policy, use);
-      slots[missed_[m]] = slot;
-      pins_.pin(pins, slot);
-      policy.on_insert(slot, use);
-    }
+    with_prefetch<16>(
+        placed_, [&](std::size_t m) { policy.prefetch_set(sets_.set_of_miss(m)); },
+        [&](std::size_t m) {
+          cache_access const use{
+              .hash = hash(missed_keys_[m]), .count = counts[missed_[m]], .step = step};
+          auto slot = sets_.take_empty(m);
+          if (slot == absent) slot = evict(policy, m, use);
+          slots[missed_[m]] = slot;
+          pins_.pin(pins, slot);
+          policy.on_insert(slot, use);
+        });
   }
 
   template <class Policy>
-  slot_id evict(Policy& policy, cache_access const& incoming) {
-    auto const slot = policy.victim(incoming, pins_.any());
+  slot_id evict(Policy& policy, std::size_t miss, cache_access const& incoming) {
+    auto const slot = policy.victim(sets_.set_of_miss(miss), incoming, pins_.any());
     expects(slot < capacity() && !pins_(slot),
             "the cache policy found no victim, or a pinned one, though slots are free to take");
     policy.on_evict(slot);
+    sets_.note_victim(miss);
     return slot;
   }
 
   /// Forgets the misses that a failed plan has not placed.
   void keep_placed(span<slot_id const> slots) noexcept {
-    auto placed = missed_.size();
-    while (placed > 0 && slots[missed_[placed - 1]] == absent) {
-      --placed;
+    while (placed_ > 0 && slots[missed_[placed_ - 1]] == absent) {
+      --placed_;
     }
-    missed_.resize(placed);
-    missed_keys_.resize(placed);
-    fresh_ = std::min(fresh_, placed);
+    missed_.resize(placed_);
+    missed_keys_.resize(placed_);
+    sets_.keep(placed_);
   }
 
   /// Takes the victims out of the index and puts the misses in.
   void update_index(host_exec const& exec, span<slot_id const> slots) {
-    victims_.resize(missed_.size() - fresh_);
-    exec.for_pieces(missed_.size(), keys_a_piece, [&](std::size_t first, std::size_t last) {
+    victims_.resize(placed_ - fresh());
+    exec.for_pieces(placed_, keys_a_piece, [&](std::size_t first, std::size_t last) {
       with_prefetch<32>(
           last - first,
           [&](std::size_t at) { prefetch_line(rows_.data() + slots[missed_[first + at]]); },
           [&](std::size_t at) {
             auto const m = first + at;
             auto& row = rows_[slots[missed_[m]]];
-            if (m >= fresh_) victims_[m - fresh_] = row;
+            if (auto const v = sets_.victim_of(m); v != Sets::none) victims_[v] = row;
             row = missed_keys_[m];
           });
     });
     index_.erase_each(exec, std::as_const(victims_).view());
-    index_.insert_each(exec, missed_keys(), [&](std::size_t m) { return slots[missed_[m]]; });
+    index_.insert_each(exec, missed_keys().first(placed_),
+                       [&](std::size_t m) { return slots[missed_[m]]; });
   }
 
-  any_policy_slots<Cache> policy_;
+  Sets sets_;
+  any_policy_slots<Cache, Sets::ways> policy_;
   buffer<Key> rows_;  // (capacity)
   slot_pins pins_;
   key_index<Key> index_;  // row → slot
-  std::size_t used_ = 0;  // slots filled so far
 
   // Of the plan at hand.
   buffer<std::uint32_t> hits_;    // (hits), places within the step's keys
   buffer<std::uint32_t> missed_;  // (misses), places within the step's keys
   buffer<Key> missed_keys_;       // (misses)
-  buffer<Key> victims_;           // (misses - fresh)
-  std::size_t fresh_ = 0;
+  buffer<Key> victims_;           // (placed - fresh)
+  std::size_t placed_ = 0;        // misses that get a slot
 };
 
 }  // namespace inlay::inline INLAY_ABI

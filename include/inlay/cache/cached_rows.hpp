@@ -16,28 +16,31 @@
 
 namespace inlay::inline INLAY_ABI {
 
-/// The mixed cache (ScaleFreeCTR): any row in any slot, one index for weights and state.
+/// The mixed cache (ScaleFreeCTR): one index for weights and state; any row in any slot, or in any
+/// of its set, as `Sets` says.
 ///
 /// The cached copy is the authority from the fetch to the write-back, which happens at eviction or
 /// `flush`. `cache_slots` decides which row is where; here are the rows.
-template <class Cache, row_store Store>
+template <class Cache, row_store Store, class Sets = one_set>
 class cached_rows {
  public:
   using key = typename Store::key;
 
-  /// An empty cache of `capacity` rows before a store.
-  cached_rows(Cache const& cache, std::size_t capacity, Store store)
-      : store_(std::move(store)), slots_(cache, capacity) {
+  /// An empty cache before a store; where there is one set, `sets` may be a number of rows.
+  cached_rows(Cache const& cache, Sets sets, Store store)
+      : store_(std::move(store)), slots_(cache, std::move(sets)) {
     auto const layout = store_.layout();
-    weights_ = row_plane(layout.dim, capacity);
-    state_ = row_plane(layout.state, capacity);
-    homes_.assign(capacity, nullptr);
+    weights_ = row_plane(layout.dim, capacity());
+    state_ = row_plane(layout.state, capacity());
+    homes_.assign(capacity(), nullptr);
   }
 
   /// What lies behind the cache. Rows in the cache may be newer there.
   [[nodiscard]] Store const& store() const noexcept { return store_; }
   /// Rows that fit.
   [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
+  /// Where rows may be, and how many are.
+  [[nodiscard]] Sets const& sets() const noexcept { return slots_.sets(); }
 
   /// Memory held by table and cache together.
   [[nodiscard]] std::size_t bytes() const noexcept {
@@ -47,12 +50,12 @@ class cached_rows {
 
   /// Throws if so many rows could not be here at once, whatever else is.
   void expect_room(std::size_t rows) const {
-    if (rows > capacity()) refuse(rows, capacity());
+    if (rows > capacity() && !sets().always_fits()) refuse(rows, capacity());
   }
 
   /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct.
   /// A step with more rows than slots that are not pinned is an error, and nothing has changed
-  /// then.
+  /// then; among many sets, with more in a set, unless they are to be used in the table.
   row_traffic bring(host_exec const& exec, span<key const> keys, span<std::uint32_t const> counts,
                     step_id step, row_refs& refs) {
     row_streams<host_stream> at_once(exec);
@@ -70,8 +73,8 @@ class cached_rows {
     refs.resize(keys.size());
     refs.slots.resize(keys.size());
     slots_.find(exec, keys, refs.slots.view(),
-                [this](std::size_t needed, std::size_t available) { refuse(needed, available); });
-    refs.moves.resize(slots_.missed().size());
+                [this](auto const... lack) { this->refuse(lack...); });
+    refs.moves.resize(slots_.placed());
     homes_of_misses_.resize(slots_.missed().size());
     auto const created = store_.find_or_create(exec, slots_.missed_keys(), homes_of_misses_.view());
     try {
@@ -86,12 +89,15 @@ class cached_rows {
     carry(exec, via, refs.moves);
     refer(exec, refs);
     auto const misses = slots_.missed().size();
+    auto const evictions = slots_.placed() - slots_.fresh();
     return {.unique = keys.size(),
             .hits = keys.size() - misses,
             .misses = misses,
-            .evictions = misses - slots_.fresh(),
-            .write_backs = misses - slots_.fresh(),
-            .created = created};
+            .evictions = evictions,
+            .write_backs = evictions,
+            .created = created,
+            .second_set = sets().second(),
+            .spilled = misses - slots_.placed()};
   }
 
   /// Lets go of a step's rows; they stay cached until a policy gives them up.
@@ -110,16 +116,16 @@ class cached_rows {
 
   /// Copies every cached row to the table; all stay cached. Returns how many that were.
   std::uint64_t flush(host_exec const& exec) {
-    exec.for_pieces(slots_.used(), rows_a_piece, [&](std::size_t first, std::size_t last) {
+    exec.for_pieces(sets().extent(), rows_a_piece, [&](std::size_t first, std::size_t last) {
       for (auto slot = first; slot < last; ++slot) {
-        write_back(static_cast<slot_id>(slot), homes_[slot]);
+        if (homes_[slot] != nullptr) write_back(static_cast<slot_id>(slot), homes_[slot]);
       }
     });
-    return slots_.used();
+    return sets().used();
   }
 
  private:
-  static constexpr slot_id absent = cache_slots<Cache, key>::absent;
+  static constexpr slot_id absent = cache_slots<Cache, key, Sets>::absent;
   static constexpr std::size_t rows_a_piece = 256;  // copies that a thread takes at a time
 
   [[noreturn]] void refuse(std::size_t rows, std::size_t available) const {
@@ -129,10 +135,18 @@ class cached_rows {
          ": raise cache_rows or lower the batch");
   }
 
+  [[noreturn]] void refuse(std::size_t rows, std::size_t available, std::size_t set) const {
+    fail("a step needs " + std::to_string(rows) + " ways of set " + std::to_string(set) +
+         " for rows of width " + std::to_string(store_.layout().dim) +
+         " at once, and it can have " + std::to_string(available) + " of " +
+         std::to_string(sets().set_size()) +
+         ": take more ways, another set_overflow or more cache_rows, or lower the batch");
+  }
+
   /// Lists which row goes where, so that nothing depends on the next plan, and gives the slots
   /// their new homes.
   void note_moves(host_exec const& exec, row_refs& refs) {
-    auto const missed = slots_.missed();
+    auto const missed = slots_.missed().first(slots_.placed());
     auto& moves = refs.moves;
     moves.resize(missed.size());
     exec.for_pieces(missed.size(), 16384, [&](std::size_t first, std::size_t last) {
@@ -206,14 +220,20 @@ class cached_rows {
   void refer(host_exec const& exec, row_refs& refs) {
     exec.for_pieces(refs.slots.size(), 16384, [&](std::size_t first, std::size_t last) {
       for (auto u = first; u < last; ++u) {
+        if (Sets::may_spill && refs.slots[u] == absent) continue;
         refs.weights[u] = weights_.row(refs.slots[u]);
         refs.state[u] = state_.row(refs.slots[u]);
       }
     });
+    for (auto m = slots_.placed(); m < slots_.missed().size(); ++m) {
+      auto const u = slots_.missed()[m];
+      refs.weights[u] = homes_of_misses_[m];
+      refs.state[u] = homes_of_misses_[m] + weights_.width();
+    }
   }
 
   Store store_;
-  cache_slots<Cache, key> slots_;
+  cache_slots<Cache, key, Sets> slots_;
   row_plane weights_;
   row_plane state_;
   buffer<float*> homes_;            // (capacity), in the table: the way back needs no look-up

@@ -12,9 +12,9 @@ namespace inlay::inline INLAY_ABI {
 /// Rows that change places for a step: into each of some slots one comes, and what was there
 /// leaves.
 struct row_moves {
-  buffer<slot_id> slots;   // (misses)
-  buffer<float*> leaving;  // (misses), the home of the row that leaves; nullptr: the slot was empty
-  buffer<float const*> coming;  // (misses), the home of the row that comes
+  buffer<slot_id> slots;   // (moves)
+  buffer<float*> leaving;  // (moves), the home of the row that leaves; nullptr: the slot was empty
+  buffer<float const*> coming;  // (moves), the home of the row that comes
 
   /// Room for so many.
   void resize(std::size_t count) {
@@ -28,7 +28,7 @@ struct row_moves {
 struct row_refs {
   buffer<float*> weights;                    // (U), each (dim)
   buffer<float*> state;                      // (U), each (state)
-  buffer<slot_id> slots;                     // (U) pinned slots, or empty where nothing is cached
+  buffer<slot_id> slots;                     // (U) pinned slots or `no_way`; none without a cache
   slot_pins::set_id pins = slot_pins::none;  ///< by which the slots are let go
   row_moves moves;                           ///< that bring them there
 
@@ -47,6 +47,8 @@ struct row_traffic {
   std::uint64_t evictions = 0;    ///< rows that left to make room
   std::uint64_t write_backs = 0;  ///< rows copied back to the table
   std::uint64_t created = 0;      ///< of the misses, rows nobody had touched before
+  std::uint64_t second_set = 0;   ///< of the misses, rows that went to another set than their first
+  std::uint64_t spilled = 0;      ///< of the misses, rows that got no slot: used in the table
 
   /// Adds up what several steps or groups took.
   row_traffic& operator+=(row_traffic const& more) noexcept {
@@ -56,6 +58,8 @@ struct row_traffic {
     evictions += more.evictions;
     write_backs += more.write_backs;
     created += more.created;
+    second_set += more.second_set;
+    spilled += more.spilled;
     return *this;
   }
 };

@@ -54,6 +54,17 @@ class slot_pins {
   /// Whether any step pins a slot.
   [[nodiscard]] bool operator()(slot_id slot) const noexcept { return any()(slot); }
 
+  /// Calls visit(slot) for every slot that is pinned by any step.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    if (pinned_ == 0) return;
+    for (std::size_t at = 0; at < words_; ++at) {
+      for (auto word = any_word(at); word != 0; word &= word - 1) {
+        visit(static_cast<slot_id>(at * bits + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+    }
+  }
+
   /// Makes sure that the next `open` needs no memory.
   void reserve() {
     if (!spare_.empty()) return;
@@ -89,14 +100,18 @@ class slot_pins {
  private:
   static constexpr std::size_t bits = 64;
 
+  [[nodiscard]] std::uint64_t any_word(std::size_t at) const noexcept {
+    std::uint64_t word = 0;
+    for (auto const& set : sets_) {
+      word |= set[at];
+    }
+    return word;
+  }
+
   [[nodiscard]] std::size_t count() const noexcept {
     std::size_t slots = 0;
     for (std::size_t at = 0; at < words_; ++at) {
-      std::uint64_t word = 0;
-      for (auto const& set : sets_) {
-        word |= set[at];
-      }
-      slots += static_cast<std::size_t>(std::popcount(word));
+      slots += static_cast<std::size_t>(std::popcount(any_word(at)));
     }
     return slots;
   }

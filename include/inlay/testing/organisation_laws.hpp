@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/cache/organisation.hpp>
+#include <inlay/testing/lack_of_room.hpp>
 #include <inlay/testing/row_store_laws.hpp>
 #include <inlay/testing/trial.hpp>
 
@@ -39,23 +40,20 @@ class watched_rows {
     for (auto& count : counts) {
       count = static_cast<std::uint32_t>(1 + with.skewed(9));
     }
-    if (keys.size() > available(keys)) {
-      refuse(with, exec, keys, counts);
+    auto const lacking = lack(keys);
+    open_step step;
+    step.keys = std::move(keys);
+    auto const rows_before = rows_.store().size();
+    row_traffic traffic;
+    try {
+      traffic = rows_.bring(exec, view_of(step.keys), view_of(counts), next_, step.refs);
+    } catch (error const& thrown) {
+      with.require(rows_before == rows_.store().size(), "a step that does not fit creates no row");
+      check_refused(with, step, lacking, thrown.sentence());
       return;
     }
-    auto& step = open_.emplace_back();
-    step.keys = std::move(keys);
-    auto const count = step.keys.size();
-    step.truth.resize(count);
-    auto const created =
-        oracle_.find_or_create(exec, view_of(step.keys), {step.truth.data(), count});
-    auto const traffic = rows_.bring(exec, view_of(step.keys), view_of(counts), next_, step.refs);
-    auto const other = twin_.bring(exec, view_of(step.keys), view_of(counts), next_, step.twins);
-    next_ = inlay::next(next_);
-    with.require(traffic.created == created, "it creates the rows that nobody touched before");
-    with.require(same(traffic, other), "the same accesses give the same traffic");
-    check_traffic(with, traffic, count);
-    check_refs(with, step);
+    with.require(!lacking.must_refuse(), "a step that does not fit is an error");
+    admit(with, exec, std::move(step), counts, traffic);
   }
 
   /// Writes weights and state of some rows of the step that has been open longest, as it should be
@@ -126,47 +124,54 @@ class watched_rows {
   [[nodiscard]] static bool same(row_traffic const& left, row_traffic const& right) {
     return left.hits == right.hits && left.misses == right.misses &&
            left.evictions == right.evictions && left.write_backs == right.write_backs &&
-           left.created == right.created;
+           left.created == right.created && left.second_set == right.second_set &&
+           left.spilled == right.spilled;
   }
 
-  /// How many rows a step with these keys can have beside the steps in flight.
-  [[nodiscard]] std::size_t available(std::vector<key> const& keys) const {
-    if constexpr (requires { rows_.capacity(); }) {
-      std::set<key> others;
+  /// A step that was brought: the twin brings it as well, and both are as they should be.
+  void admit(trial const& with, host_exec const& exec, open_step&& brought,
+             std::vector<std::uint32_t> const& counts, row_traffic const& traffic) {
+    auto& step = open_.emplace_back(std::move(brought));
+    auto const count = step.keys.size();
+    step.truth.resize(count);
+    auto const created =
+        oracle_.find_or_create(exec, view_of(step.keys), {step.truth.data(), count});
+    auto const other = twin_.bring(exec, view_of(step.keys), view_of(counts), next_, step.twins);
+    next_ = inlay::next(next_);
+    with.require(traffic.created == created, "it creates the rows that nobody touched before");
+    with.require(same(traffic, other), "the same accesses give the same traffic");
+    check_traffic(with, traffic, count);
+    check_refs(with, step);
+  }
+
+  /// What a step with these keys lacks beside the steps in flight.
+  [[nodiscard]] lack_of_room lack(std::vector<key> const& keys) const {
+    if constexpr (requires { rows_.sets(); }) {
+      std::map<key, slot_id> held;
       for (auto const& step : open_) {
-        others.insert(step.keys.begin(), step.keys.end());
+        for (std::size_t u = 0; u < step.keys.size(); ++u) {
+          held[step.keys[u]] = step.refs.slots[u];
+        }
       }
-      for (auto const row : keys) {
-        others.erase(row);
-      }
-      return rows_.capacity() - others.size();
+      return lack_of_room(rows_.sets(), std::move(held), keys);
     } else {
-      return keys.size();
+      return {};
     }
   }
 
-  /// Law: a step that does not fit is an error that says what it needs and what there is, and
-  /// changes nothing; to release its refs is harmless.
-  void refuse(trial const& with, host_exec const& exec, std::vector<key> const& keys,
-              std::vector<std::uint32_t> const& counts) {
-    row_refs refs;
-    std::string sentence;
-    auto const rows_before = rows_.store().size();
-    try {
-      (void)rows_.bring(exec, view_of(keys), view_of(counts), next_, refs);
-    } catch (error const& thrown) {
-      sentence = thrown.sentence();
+  /// Law: a step that does not fit is an error that says where, what it needs and what there is,
+  /// and changes nothing; to release its refs is harmless.
+  void check_refused(trial const& with, open_step& step, lack_of_room const& lacking,
+                     std::string const& sentence) {
+    with.require(lacking.may_refuse(), "a step is refused only if it does not fit");
+    with.require(lacking.is_named_by(sentence),
+                 "the error of a step that does not fit names a full set, if there are several, "
+                 "and the rows needed and available");
+    rows_.release(step.refs);
+    for (auto const& each : open_) {
+      check_refs(with, each);
     }
-    with.require(!sentence.empty(), "a step that does not fit is an error");
-    with.require(sentence.find(std::to_string(keys.size())) != std::string::npos &&
-                     sentence.find(std::to_string(available(keys))) != std::string::npos,
-                 "the error of a step that does not fit names the rows needed and available");
-    rows_.release(refs);
-    with.require(rows_.store().size() == rows_before, "a step that does not fit creates no row");
-    for (auto const& step : open_) {
-      check_refs(with, step);
-    }
-    check_peek(with, keys);
+    check_peek(with, step.keys);
   }
 
   void check_traffic(trial const& with, row_traffic const& traffic, std::size_t count) {
@@ -175,8 +180,12 @@ class watched_rows {
     with.require(traffic.created <= traffic.misses, "rows that are created were missed");
     with.require(traffic.evictions <= traffic.misses, "rows leave only to make room");
     with.require(traffic.write_backs <= traffic.evictions, "rows are written back once");
-    if constexpr (requires { rows_.capacity(); }) {
-      cached_ += traffic.misses - traffic.evictions;
+    with.require(traffic.second_set + traffic.spilled <= traffic.misses,
+                 "only rows that were missed go elsewhere");
+    if constexpr (requires { rows_.sets(); }) {
+      with.require(traffic.spilled == 0 || rows_.sets().always_fits(),
+                   "rows are used in the table only where that was asked for");
+      cached_ += traffic.misses - traffic.evictions - traffic.spilled;
       with.require(cached_ <= rows_.capacity(), "no more rows are cached than there are slots");
     }
   }
@@ -199,10 +208,21 @@ class watched_rows {
                      [&](auto const& one) { return keys.contains(one.second); })) == keys.size(),
                  "a row is in one place, whichever steps use it");
     for (std::size_t u = 0; u < step.keys.size(); ++u) {
+      check_set(with, step.keys[u], step.refs, u);
       with.require(same(step.refs.weights[u], step.truth[u], layout().dim),
                    "a step finds the weights as they were left");
       with.require(same(step.refs.state[u], step.truth[u] + layout().dim, layout().state),
                    "a step finds the optimizer's state as it was left");
+    }
+  }
+
+  /// Law: a row is in one of its sets.
+  void check_set(trial const& with, key row, row_refs const& refs, std::size_t u) const {
+    if constexpr (requires { rows_.sets(); }) {
+      if (refs.slots[u] == no_way) return;
+      auto const set = refs.slots[u] / rows_.sets().set_size();
+      auto const [first, second] = rows_.sets().sets_of(hash(row));
+      with.require(set == first || set == second, "a row is in one of its sets");
     }
   }
 
@@ -242,12 +262,16 @@ void check_traffic_of(MakeRows const& make_rows, MakeStore const& make_store, st
 }
 
 /// Checks the laws of `row_organisation`; throws `error` with the one that is broken.
-/// `make_rows(capacity)` opens an organisation over an empty store, `make_store()` a store of the
-/// same seed for at least two tables.
+/// `make_rows(capacity)` opens an organisation over an empty store, of a capacity that is a
+/// multiple of `unit`; `make_store()` a store of the same seed for at least two tables.
 template <key_packing Keys = narrow, class MakeRows, class MakeStore>
 void check_row_organisation(MakeRows const& make_rows, MakeStore const& make_store,
-                            std::uint64_t seed = 1) {
+                            std::uint64_t seed = 1, std::size_t unit = 1) {
+  std::set<std::size_t> capacities;
   for (auto const capacity : {1U, 2U, 3U, 5U, 16U, 150U}) {
+    capacities.insert((capacity + unit - 1) / unit * unit);
+  }
+  for (auto const capacity : capacities) {
     check_traffic_of<Keys>(make_rows, make_store, capacity, seed);
   }
 }
