@@ -40,6 +40,7 @@
 #include <inlay/cache/look_ahead.hpp>
 #include <inlay/cache/lru.hpp>
 #include <inlay/cache/no_cache.hpp>
+#include <inlay/cache/no_room.hpp>
 #include <inlay/cache/one_set.hpp>
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/pinned_list.hpp>
@@ -83,14 +84,20 @@
 #include <inlay/engine/batch_ids.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>
+#include <inlay/engine/exchanged_keys.hpp>
 #include <inlay/engine/gradient_stage.hpp>
+#include <inlay/engine/group_work.hpp>
 #include <inlay/engine/job_thread.hpp>
 #include <inlay/engine/key_log.hpp>
+#include <inlay/engine/keyed_rows.hpp>
 #include <inlay/engine/lease.hpp>
+#include <inlay/engine/lone_rows.hpp>
 #include <inlay/engine/looked_up.hpp>
 #include <inlay/engine/part_checks.hpp>
 #include <inlay/engine/parts.hpp>
+#include <inlay/engine/pooled_rows.hpp>
 #include <inlay/engine/progress.hpp>
+#include <inlay/engine/ranks.hpp>
 #include <inlay/engine/read_ahead.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/row_group.hpp>
@@ -98,6 +105,7 @@
 #include <inlay/engine/row_stage.hpp>
 #include <inlay/engine/sample_stream.hpp>
 #include <inlay/engine/shape.hpp>
+#include <inlay/engine/shared_sums.hpp>
 #include <inlay/engine/stage.hpp>
 #include <inlay/engine/step.hpp>
 #include <inlay/engine/step_work.hpp>
@@ -114,6 +122,7 @@
 #include <inlay/exchange/owner_all_to_all.hpp>
 #include <inlay/exchange/owner_of.hpp>
 #include <inlay/exchange/pooled_all_to_all.hpp>
+#include <inlay/exchange/pooled_columns.hpp>
 #include <inlay/exchange/rank_meeting.hpp>
 #include <inlay/exchange/row_exchange.hpp>
 #include <inlay/exchange/run_ranks.hpp>

@@ -51,20 +51,32 @@ class row_gradients {
     }
   }
 
+  /// Calls into(i) for each i of `nodes` where unique row v occurs, ascending, which says where its
+  /// share of the gradient belongs. `nodes` are first chunks, among those of all ranks, of nodes of
+  /// the tree that the batch's chunks are made of. // into (dim)
+  template <class Into>
+  void shares(std::size_t v, span<std::uint32_t const> nodes, Into&& into) {
+    auto first = std::size_t{plan_.offsets[v]};
+    auto const last = std::size_t{plan_.offsets[v + 1]};
+    auto const* const begin = plan_.occurrences.data();
+    for (std::size_t node = 0; node < nodes.size() && first < last; ++node) {
+      auto const next =
+          node + 1 < nodes.size() ? nodes[node + 1] - bags_.first_chunk : bags_.chunk_ends.size();
+      auto const end = static_cast<std::size_t>(
+          std::lower_bound(begin + first, begin + last, bags_.chunk_ends[next - 1]) - begin);
+      if (end > first) sum_chunks(first, end, into(node));
+      first = end;
+    }
+  }
+
   /// into = the gradient of unique row v. // (dim)
-  INLAY_COMPILED_ONCE void operator()(std::size_t v, float* into) {
+  void operator()(std::size_t v, float* into) {
     auto const first = std::size_t{plan_.offsets[v]};
     auto const last = std::size_t{plan_.offsets[v + 1]};
     for (auto i = first + ahead; i < std::min(last + ahead, end_); ++i) {
       prefetch_lines(gradient_of(i), dim_ * sizeof(float));
     }
-    // Occurrences ascend, and so do the chunks they lie in.
-    auto const chunk = chunk_of(plan_.occurrences[first], 0);
-    if (plan_.occurrences[last - 1] < bags_.chunk_ends[chunk]) {
-      sum(first, last, into);
-    } else {
-      sum_chunks(first, last, chunk, into);
-    }
+    sum_chunks(first, last, into);
   }
 
  private:
@@ -74,8 +86,9 @@ class row_gradients {
     return pooled_gradient_ + places_[i];
   }
 
-  /// into = the sum over a part of the list of occurrences.
-  void sum(std::size_t first, std::size_t last, float* into) const noexcept {
+  /// into = the sum over a part of the list of occurrences: whether they are all of a row or one
+  /// chunk of many, here or on another rank.
+  INLAY_COMPILED_ONCE void sum(std::size_t first, std::size_t last, float* into) const noexcept {
     auto const row_of = [&](std::size_t i) { return gradient_of(first + i); };
     if (bags_.factors.empty()) {
       sum_rows(into, dim_, last - first, row_of);
@@ -85,7 +98,14 @@ class row_gradients {
     }
   }
 
-  void sum_chunks(std::size_t first, std::size_t last, std::size_t chunk, float* into) {
+  /// The same along the tree over the chunks of rows in which they lie.
+  void sum_chunks(std::size_t first, std::size_t last, float* into) {
+    // Occurrences ascend, and so do the chunks they lie in.
+    auto chunk = chunk_of(plan_.occurrences[first], 0);
+    if (plan_.occurrences[last - 1] < bags_.chunk_ends[chunk]) {
+      sum(first, last, into);
+      return;
+    }
     sums_.clear();
     while (first < last) {
       chunk = chunk_of(plan_.occurrences[first], chunk);
@@ -93,7 +113,7 @@ class row_gradients {
       while (end < last && plan_.occurrences[end] < bags_.chunk_ends[chunk]) {
         ++end;
       }
-      sum(first, end, sums_.open(static_cast<std::uint32_t>(chunk)));
+      sum(first, end, sums_.open(bags_.first_chunk + static_cast<std::uint32_t>(chunk)));
       first = end;
     }
     std::copy_n(sums_.total(), dim_, into);

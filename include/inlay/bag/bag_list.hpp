@@ -42,6 +42,7 @@ struct bag_list {
   buffer<std::uint32_t> places;      // (n), the same for every occurrence
   buffer<float> factors;             // (n) weight times pooling factor, or empty: all one
   buffer<std::uint32_t> chunk_ends;  // (chunks), the first occurrence behind each chunk of rows
+  std::uint32_t first_chunk = 0;     ///< the number of the first chunk among those of all ranks
   float greatest_factor = 1.0F;      ///< by magnitude; not finite if one is not
 
   /// Bags in the list.

@@ -72,10 +72,9 @@ class dense_parameters {
     }
   }
 
-  /// Adds the gradients of `chunks` chunks along the tree over their numbers, in place, and
-  /// multiplies by `factor`: the first chunk's become the sums. Throws if one is not finite. //
-  /// chunk_gradients (chunks, size)
-  void sum(host_exec const& exec, float* chunk_gradients, std::size_t chunks, float factor) const {
+  /// Adds the gradients of `chunks` chunks along the tree over their numbers, in place: the first
+  /// chunk's become the sums. // chunk_gradients (chunks, size)
+  void add_up(host_exec const& exec, float* chunk_gradients, std::size_t chunks) const {
     exec.for_pieces(size_, 4096, [&](std::size_t first, std::size_t last) {
       for (std::size_t reach = 1; reach < chunks; reach *= 2) {
         for (std::size_t chunk = 0; chunk + reach < chunks; chunk += 2 * reach) {
@@ -83,10 +82,16 @@ class dense_parameters {
               chunk_gradients + (chunk + reach) * size_ + first, last - first);
         }
       }
-      scale(chunk_gradients + first, factor, last - first);
+    });
+  }
+
+  /// Multiplies sums by `factor`. Throws if one is not finite. // sums (size)
+  void scale_sums(host_exec const& exec, float* sums, float factor) const {
+    exec.for_pieces(size_, 4096, [&](std::size_t first, std::size_t last) {
+      scale(sums + first, factor, last - first);
     });
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      if (!all_finite(chunk_gradients + tensors_[t].first, tensors_[t].values.size())) {
+      if (!all_finite(sums + tensors_[t].first, tensors_[t].values.size())) {
         fail("the summed gradient of attached parameter " + std::to_string(t) + " is not finite");
       }
     }

@@ -95,7 +95,7 @@ class engine : detail::part_checks<Parts> {
   void attach(trace& into) {
     expects(open_steps_ + leases_ == 0, "attach a trace between steps");
     at_.recorded = &into;
-    rows_.attach(&into);
+    rows_.attach(into);
   }
 
   /// Records the keys of every step from now on. `into` stays the caller's and must outlive the
@@ -116,11 +116,12 @@ class engine : detail::part_checks<Parts> {
         "training has got further than this stream goes: let a stream end, so that next returns "
         "nothing, before another one begins");
     expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
+    if (shape_.prefetch == 0) return next_at_once(stream);
     ahead_.follow(&stream);
     while (ahead_.size() <= shape_.prefetch && !ahead_.has_failed()) {
       auto const range = parts_.sync.grant(ahead_.next(), stream.size(), shape_.batch);
       if (range.empty()) break;
-      ahead_.add(range, [&] { return prefetch_from(stream, range); });
+      ahead_.add(range, [&] { return prefetch(read_share(stream, range)); });
     }
     if (ahead_.size() == 0) {
       ahead_.go_to(0);
@@ -147,8 +148,12 @@ class engine : detail::part_checks<Parts> {
   /// into the cache together. What goes wrong is thrown when the lease begins.
   [[nodiscard]] lease_type prefetch(batch_view const& batch) {
     auto work = take_work(batch);
-    work->ids.assign(batch);
-    rows_.bring_ahead(*work);
+    try {
+      rows_.bring_ahead(*work, batch);
+    } catch (...) {
+      give_up(std::move(work));
+      throw;
+    }
     ++leases_;
     return {*this, alive_, std::move(work)};
   }
@@ -168,6 +173,7 @@ class engine : detail::part_checks<Parts> {
     try {
       auto const timer = at_.timed(stage::wait);
       rows_.await(*work);
+      rows_.agree(*work);
     } catch (...) {
       give_up(std::move(work));
       throw;
@@ -200,16 +206,9 @@ class engine : detail::part_checks<Parts> {
             "a step is finished once, by its own engine");
     auto& work = *finished.work_;
     detail::step_timer const whole(at_.recorded, at_.step, work.began);
-    for (std::size_t number = 0; number < work.chunks; ++number) {
-      if (work.came_back[number] == 0) {
-        fail("chunk " + std::to_string(number) + " of the step had no backward");
-      }
-    }
     { auto const network = at_.timed(stage::network, begun_); }
-    if (work.rows > 0) {
-      gradients_.apply(work, at_);
-      at_.advance(work.rows);
-    }
+    gradients_.apply(work, at_);
+    if (work.global_rows > 0) at_.advance(work.global_rows);
     --open_steps_;
     release(std::move(finished.work_));
   }
@@ -218,10 +217,11 @@ class engine : detail::part_checks<Parts> {
   /// is touched. Labels may be absent.
   [[nodiscard]] looked_up lookup(batch_view const& batch) {
     require(batch);
-    auto& work = evaluation_;
-    work.stride = rows_.stride();
+    if (!evaluation_) evaluation_ = rows_.take();
+    auto& work = *evaluation_;
+    work.number = lookups_++;
     work.take(batch, fast_sums{}, 1, 0);
-    rows_.settled().look_up(parts_, batch, work.groups, work.pooled.data());
+    rows_.look_up(work, batch);
     return {{work.pooled.data(), work.rows, work.stride},
             {work.dense.data(), work.rows, work.dense_width},
             {{work.labels.data(), batch.labels.size()}, {}}};
@@ -249,6 +249,7 @@ class engine : detail::part_checks<Parts> {
     auto result = at_.figures;
     result.table_rows = rows_.settled().table_rows();
     result.bytes = rows_.settled().bytes();
+    if constexpr (requires { parts_.comm.traffic(); }) result.sent_bytes = parts_.comm.traffic();
     return result;
   }
 
@@ -288,14 +289,34 @@ class engine : detail::part_checks<Parts> {
   }
 
   template <class Stream>
-  [[nodiscard]] lease_type prefetch_from(Stream& stream, sample_range range) {
+  [[nodiscard]] std::optional<step_type> next_at_once(Stream& stream) {
+    auto const range = parts_.sync.grant(ahead_.position(), stream.size(), shape_.batch);
+    if (range.empty()) {
+      ahead_.go_to(0);
+      return std::nullopt;
+    }
+    auto begun = begin(read_share(stream, range));
+    ahead_.go_to(range.last);
+    return begun;
+  }
+
+  /// What this rank trains on of a global batch; perhaps nothing.
+  template <class Stream>
+  [[nodiscard]] batch_view read_share(Stream& stream, sample_range whole) {
+    static constexpr std::uint32_t no_ids = 0;
+    auto const range = inlay::visit(parts_.sums, [&](auto const& sums) {
+      return rows_.all().share_of(whole, sums.pads_chunks ? sums.rows_a_chunk(whole.size()) : 1);
+    });
     batch_view batch;
+    batch.fields = shape_.field_tables.size();
+    batch.offsets = {&no_ids, 1};
+    if (range.empty()) return batch;
     {
       auto const timer = at_.timed(stage::load);
       batch = stream.read(range);
     }
     expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
-    return prefetch(batch);
+    return batch;
   }
 
   /// The step whose rows are here.
@@ -329,9 +350,8 @@ class engine : detail::part_checks<Parts> {
   void drop_lease(std::unique_ptr<work_type> work) noexcept {
     ++at_.figures.dropped_leases;
     --leases_;
-    try {
-      rows_.await(*work);
-    } catch (...) {  // it would have been the step's, which will not be
+    rows_.await(*work);
+    if (work->failure) {  // it would have been the step's, which will not be
       give_up(std::move(work));
       return;
     }
@@ -354,13 +374,14 @@ class engine : detail::part_checks<Parts> {
   Parts parts_;
   mutable row_stage<Parts> rows_;
   gradient_stage<Parts> gradients_;
-  work_type evaluation_;
+  std::unique_ptr<work_type> evaluation_;  // memory of look-ups
   progress at_;
   std::shared_ptr<void> alive_ = std::make_shared<char>();  // for leases and steps to know
   read_ahead<lease_type> ahead_;
   std::size_t leases_ = 0;      // prefetched, neither begun nor dropped
   std::size_t open_steps_ = 0;  // begun, neither finished nor dropped
   std::int64_t plans_ = 0;      // made so far
+  std::int64_t lookups_ = 0;    // the same
   trace::time begun_;           // when the user got the step at hand
 };
 

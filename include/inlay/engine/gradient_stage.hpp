@@ -6,14 +6,17 @@
 #include <inlay/core/views.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/progress.hpp>
+#include <inlay/engine/ranks.hpp>
 #include <inlay/engine/row_stage.hpp>
 #include <inlay/engine/shape.hpp>
+#include <inlay/engine/shared_sums.hpp>
 #include <inlay/engine/stage.hpp>
 #include <inlay/engine/step_work.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace inlay::inline INLAY_ABI {
@@ -55,10 +58,11 @@ class gradient_stage {
   }
 
   /// Moves everything; or throws, has moved nothing, and forgets what the chunks gave, some of
-  /// which has been added up by then.
+  /// which has been added up by then. Together with other ranks, if there are any.
   void apply(work_type& work, progress& at) {
     try {
-      update(work, at);
+      rows_.all().agree(rank_call::finish, work.number, failure_of([&] { require_all(work); }));
+      if (work.global_rows > 0) update(work, at);
     } catch (...) {
       std::fill(work.came_back.begin(), work.came_back.end(), std::uint8_t{0});
       throw;
@@ -66,23 +70,46 @@ class gradient_stage {
   }
 
  private:
+  template <class Body>
+  [[nodiscard]] static std::exception_ptr failure_of(Body const& body) {
+    try {
+      body();
+    } catch (...) {
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+
+  static void require_all(work_type const& work) {
+    for (std::size_t number = 0; number < work.chunks; ++number) {
+      if (work.came_back[number] == 0) {
+        fail("chunk " + std::to_string(number) + " of the step had no backward");
+      }
+    }
+  }
+
   /// A step is applied as a whole or not at all: whatever may throw comes before anything moves.
   void update(work_type& work, progress& at) {
     auto const& exec = parts_.exec;
-    auto const factor = 1.0F / static_cast<float>(work.rows);
+    auto const factor = 1.0F / static_cast<float>(work.global_rows);
     auto const rate = inlay::visit(
         parts_.schedule, [&](auto const& schedule) { return schedule.factor(at.samples); });
     auto* const dense_sums = work.dense_gradients.data();
     double excess = 0.0;
-    {
-      auto const timer = at.timed(stage::dense);
-      dense_.sum(exec, dense_sums, work.chunks, factor);
-      excess = dense_.clip(exec, dense_sums, shape_.dense_clip_norm);
-    }
+    auto const failure = failure_of([&] {
+      {
+        auto const timer = at.timed(stage::dense);
+        sum_dense(work);
+        dense_.scale_sums(exec, dense_sums, factor);
+        excess = dense_.clip(exec, dense_sums, shape_.dense_clip_norm);
+      }
+      auto const timer = at.timed(stage::update);
+      rows_.prepare_update(work, greatest_magnitude(work.greatest.data(), work.chunks));
+    });
+    rows_.all().agree(rank_call::apply, work.number, failure);
     {
       auto const timer = at.timed(stage::update);
-      rows_.update(work, greatest_magnitude(work.greatest.data(), work.chunks), factor,
-                   {.step = at.step, .rate_factor = rate});
+      rows_.update(work, factor, {.step = at.step, .rate_factor = rate});
     }
     auto const timer = at.timed(stage::dense);
     dense_.apply(exec, parts_.optimizer, dense_sums,
@@ -90,10 +117,33 @@ class gradient_stage {
     if (excess > 0.0) ++at.figures.clipped_steps;
   }
 
+  /// The gradients of all chunks, of all ranks, added up where those of the first one were.
+  void sum_dense(work_type& work) {
+    auto* const gradients = work.dense_gradients.data();
+    if constexpr (row_stage<Parts>::ranks_type::alone) {
+      dense_.add_up(parts_.exec, gradients, work.chunks);
+    } else if (dense_.size() > 0 && work.padded) {
+      auto const nodes_of = work.nodes_of_ranks();
+      auto const& own = nodes_of[rows_.all().comm().rank()];
+      for (std::size_t node = 0; node < own.size(); ++node) {
+        auto const first = own[node] - work.first_chunk;
+        auto const last = node + 1 < own.size() ? own[node + 1] - work.first_chunk : work.chunks;
+        dense_.add_up(parts_.exec, gradients + first * dense_.size(), last - first);
+        std::copy_n(gradients + first * dense_.size(), dense_.size(),
+                    gradients + node * dense_.size());
+      }
+      shared_.along_tree(rows_.all(), parts_.exec, nodes_of, gradients, dense_.size(), gradients);
+    } else if (dense_.size() > 0) {
+      dense_.add_up(parts_.exec, gradients, work.chunks);
+      rows_.all().comm().all_reduce({gradients, dense_.size()}).wait(rows_.all().until());
+    }
+  }
+
   Parts const& parts_;
   shape const& shape_;
   row_stage<Parts>& rows_;
   dense_parameters<typename Parts::optimizer_type> dense_;
+  shared_sums shared_;
 };
 
 }  // namespace inlay::inline INLAY_ABI

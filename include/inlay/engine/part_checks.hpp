@@ -8,6 +8,8 @@
 #include <inlay/core/sums.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/exchange/communicator.hpp>
+#include <inlay/exchange/pooled_all_to_all.hpp>
+#include <inlay/exchange/row_exchange.hpp>
 #include <inlay/optim/rate_schedule.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/table/initialiser.hpp>
@@ -61,6 +63,13 @@ concept opens_rows = requires {
                                       typename Parts::keys_type, typename Parts::init_type>>;
 };
 
+/// Whether rows get from rank to rank; a communicator that is none has a sentence of its own.
+template <class Parts>
+concept exchanges = !communicator<typename Parts::comm_type> ||
+                    std::is_same_v<typename Parts::exchange_type, pooled_all_to_all> ||
+                    row_exchange<typename Parts::exchange_type, typename Parts::keys_type::key,
+                                 typename Parts::comm_type>;
+
 template <class T>
 struct is_sums : std::bool_constant<std::is_same_v<T, fast_sums> || std::is_same_v<T, fixed_sums>> {
 };
@@ -88,6 +97,8 @@ struct part_checks {
       "parts.cache must be a cache policy, or a one_of policies: see cache/cache_policy.hpp");
   static_assert(opens_rows<Parts>,
                 "parts.organisation must be an organisation of rows: see cache/organisation.hpp");
+  static_assert(exchanges<Parts>, "parts.exchange must be a row exchange or pooled_all_to_all: see "
+                                  "exchange/row_exchange.hpp");
   static_assert(communicator<typename Parts::comm_type>,
                 "parts.comm must be a communicator: see exchange/communicator.hpp");
   static_assert(each_is<is_pooling, typename Parts::pooling_type>,

@@ -7,6 +7,7 @@
 #include <inlay/cache/no_cache.hpp>
 #include <inlay/core/host_exec.hpp>
 #include <inlay/core/sums.hpp>
+#include <inlay/exchange/owner_all_to_all.hpp>
 #include <inlay/exchange/self_comm.hpp>
 #include <inlay/optim/constant_rate.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
@@ -34,9 +35,9 @@ using default_organisation =
 /// Its parameters are not constrained: `engine` says in a sentence what is wrong with a part.
 template <class Exec = host_exec, class Keys = narrow, class Mapper = hash_mapper,
           class Init = uniform, class Table = host_table, class Cache = no_cache,
-          class Organisation = default_organisation<Cache>, class Comm = self_comm,
-          class Pooling = sum, class Sync = bulk, class Optimizer = rowwise_adagrad,
-          class Schedule = constant_rate, class Sums = fast_sums>
+          class Organisation = default_organisation<Cache>, class Exchange = owner_all_to_all,
+          class Comm = self_comm, class Pooling = sum, class Sync = bulk,
+          class Optimizer = rowwise_adagrad, class Schedule = constant_rate, class Sums = fast_sums>
 struct parts {
   using exec_type = Exec;
   using keys_type = Keys;
@@ -45,6 +46,7 @@ struct parts {
   using table_type = Table;
   using cache_type = Cache;
   using organisation_type = Organisation;
+  using exchange_type = Exchange;
   using comm_type = Comm;
   using pooling_type = Pooling;
   using sync_type = Sync;
@@ -59,6 +61,7 @@ struct parts {
   Table table = {};                ///< where rows live
   Cache cache = {};                ///< which row leaves a full cache
   Organisation organisation = {};  ///< how rows get from the table to the step
+  Exchange exchange = {};          ///< how rows get from rank to rank
   Comm comm = {};                  ///< who takes part
   Pooling pooling = {};            ///< how a bag's rows become one
   Sync sync = {};                  ///< which samples make an update

@@ -3,16 +3,15 @@
 #include <inlay/bag/backward.hpp>
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/bag/forward.hpp>
-#include <inlay/cache/row_refs.hpp>
 #include <inlay/cache/row_streams.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/row_math.hpp>
-#include <inlay/core/sums.hpp>
+#include <inlay/core/views.hpp>
+#include <inlay/engine/group_work.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/optim/update_rows.hpp>
 #include <inlay/table/new_row.hpp>
-#include <inlay/vsid/id_plan.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -24,29 +23,6 @@
 #include <vector>
 
 namespace inlay::inline INLAY_ABI {
-
-/// What a thread needs to sum gradients of rows.
-struct gradient_memory {
-  tree_sum sums;            ///< of one row
-  buffer<float> gradients;  // (row_block::most, dim)
-
-  /// For rows of this width.
-  explicit gradient_memory(std::size_t dim) : sums(dim), gradients(row_block::most * dim) {}
-};
-
-/// What a step keeps for one group of tables.
-template <class Parts>
-struct group_work {
-  using key = typename Parts::keys_type::key;
-
-  bag_list bags;                                                 ///< the ids of its fields
-  buffer<key> keys;                                              // (n)
-  typename Parts::mapper_type::template workspace<key> mapping;  ///< memory of the mapper
-  id_plan<key> plan;                                             ///< the distinct ones
-  std::vector<gradient_memory> memory;                           ///< one for each thread
-  buffer<std::uint32_t> gradient_places;                         // (n), of occurrences
-  row_refs refs;                                                 ///< and their rows
-};
 
 /// The tables of one width: their rows, the fields that read them, and what a step does with both.
 template <class Parts>
@@ -99,16 +75,13 @@ class row_group {
   template <class Stream>
   row_traffic bring(host_exec const& exec, row_streams<Stream>& via, step_id step,
                     work_type& work) {
-    return rows_.bring(exec, via, std::as_const(work.plan.unique).view(),
-                       std::as_const(work.plan.counts).view(), step, work.refs);
+    return rows_.bring(exec, via, work.brought(), work.counts(), step, work.refs);
   }
 
   /// Rows to the pooled bags of some samples of the batch. // pooled (rows, stride)
   void pool(work_type const& work, std::size_t first, std::size_t last, float* pooled) const {
-    auto const count = work.refs.weights.size();
-    pooled_bags{work.bags, work.plan.virtual_ids.view(),
-                span<float const* const>(work.refs.weights.data(), count), dim_}
-        .pool(first * fields_.size(), last * fields_.size(), pooled);
+    pooled_bags{work.bags, work.plan.virtual_ids.view(), work.used(), dim_}.pool(
+        first * fields_.size(), last * fields_.size(), pooled);
   }
 
   /// Takes the memory that an update needs, so that it can't run out in the middle.
@@ -132,19 +105,32 @@ class row_group {
         std::numeric_limits<float>::max()) {
       return;
     }
-    auto const rows = work.plan.size();
-    std::atomic<std::size_t> broken{rows};
-    exec.for_pieces_worker(rows, 512, [&](std::size_t first, std::size_t last, std::size_t worker) {
-      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
-                                     work.gradient_places.view(), work.memory[worker].sums);
-      gradient_of.open(first, last);
-      for (auto v = first; v < last; ++v) {
-        gradient_of(v, work.memory[worker].gradients.data());
-        if (!all_finite(work.memory[worker].gradients.data(), dim_)) note_lowest(broken, v);
-      }
+    require_finite(exec, work, [&](auto& memory) {
+      return row_gradients<key>(work.bags, work.plan, pooled_gradient, dim_,
+                                work.gradient_places.view(), memory.sums);
     });
-    if (broken < rows) {
-      fail("the summed gradient of " + describe(work.plan.unique[broken]) + " is not finite");
+  }
+
+  /// Throws, and names the row, if a gradient that `gradients_of(memory of a thread)` gives is not
+  /// finite.
+  template <class GradientsOf>
+  void require_finite(host_exec const& exec, work_type& work,
+                      GradientsOf const& gradients_of) const {
+    auto const keys = work.brought();
+    std::atomic<std::size_t> broken{keys.size()};
+    exec.for_pieces_worker(keys.size(), 512,
+                           [&](std::size_t first, std::size_t last, std::size_t worker) {
+                             auto& memory = work.memory[worker];
+                             auto gradient_of = gradients_of(memory);
+                             gradient_of.open(first, last);
+                             for (auto v = first; v < last; ++v) {
+                               gradient_of(v, memory.gradients.data());
+                               if (!all_finite(memory.gradients.data(), dim_))
+                                 note_lowest(broken, v);
+                             }
+                           });
+    if (broken < keys.size()) {
+      fail("the summed gradient of " + describe(keys[broken]) + " is not finite");
     }
   }
 
@@ -155,16 +141,16 @@ class row_group {
   void update(host_exec const& exec, Rule const& rule, work_type& work,
               float const* pooled_gradient, float factor, update_context const& context) const {
     auto const state = rule.state_floats(dim_);
+    auto const keys = work.brought();
     auto const piece = [&](std::size_t first, std::size_t last, std::size_t worker) {
       auto& memory = work.memory[worker];
-      row_gradients<key> gradient_of(work.bags, work.plan, pooled_gradient, dim_,
-                                     work.gradient_places.view(), memory.sums);
+      auto gradient_of = gradients_of(work, pooled_gradient, memory);
       gradient_of.open(first, last);
       for (auto v = first; v < last;) {
         row_block block(dim_, state);
         for (; v < last && block.size < row_block::most; ++v) {
           auto* const gradient = memory.gradients.data() + block.size * dim_;
-          auto const table = index(keys_type::table(work.plan.unique[v]));
+          auto const table = index(keys_type::table(keys[v]));
           block.add(work.refs.weights[v], work.refs.state[v], gradient,
                     context.rate_factor * rate_factors_[table]);
           gradient_of(v, gradient);
@@ -173,29 +159,32 @@ class row_group {
         update_rows(rule, block, context.step);
       }
     };
-    exec.for_pieces_worker(work.plan.size(), 512, piece);
+    exec.for_pieces_worker(keys.size(), 512, piece);
   }
 
   /// Pools a batch for evaluation: unknown ids read their first row, nothing is created or moved.
   void look_up(Parts const& parts, batch_view const& batch, work_type& work, float* pooled) const {
     map(parts, batch, fast_sums::rows_a_chunk(batch.rows), work);
-    auto const count = work.plan.size();
-    buffer<float const*> known(count);
-    rows_.peek(std::as_const(work.plan.unique).view(), known.view());
-    buffer<std::uint32_t> unknown;
-    for (std::size_t v = 0; v < count; ++v) {
-      if (known[v] == nullptr) unknown.push_back(static_cast<std::uint32_t>(v));
-    }
-    buffer<float> first_rows(unknown.size() * dim_);
-    for (std::size_t i = 0; i < unknown.size(); ++i) {
-      auto* const row = first_rows.data() + i * dim_;
-      rows_.store().maker().weights(work.plan.unique[unknown[i]], {row, dim_});
-      known[unknown[i]] = row;
-    }
-    pool_bags(parts.exec,
-              {work.bags, work.plan.virtual_ids.view(),
-               span<float const* const>(known.data(), count), dim_},
+    peek(work.plan.unique.view(), work.peeked);
+    pool_bags(parts.exec, {work.bags, work.plan.virtual_ids.view(), work.peeked.rows.view(), dim_},
               pooled);
+  }
+
+  /// Rows as they are now; those that nobody has touched as they would begin.
+  void peek(span<key const> keys, peeked_rows& into) const {
+    auto const count = keys.size();
+    into.rows.resize(count);
+    rows_.peek(keys, into.rows.view());
+    auto const unknown =
+        static_cast<std::size_t>(std::count(into.rows.begin(), into.rows.end(), nullptr));
+    into.first_rows.resize(unknown * dim_);
+    auto* row = into.first_rows.data();
+    for (std::size_t v = 0; v < count; ++v) {
+      if (into.rows[v] != nullptr) continue;
+      rows_.store().maker().weights(keys[v], {row, dim_});
+      into.rows[v] = row;
+      row += dim_;
+    }
   }
 
   /// "id 7 of table C3", for the bag that lies at this place in the pooled matrix; empty if none
@@ -212,6 +201,16 @@ class row_group {
   }
 
  private:
+  [[nodiscard]] auto gradients_of(work_type& work, float const* pooled_gradient,
+                                  gradient_memory& memory) const {
+    if constexpr (moves_keys<Parts>) {
+      return summed_gradients(work.between.sums().data(), dim_);
+    } else {
+      return row_gradients<key>(work.bags, work.plan, pooled_gradient, dim_,
+                                work.gradient_places.view(), memory.sums);
+    }
+  }
+
   [[nodiscard]] static new_row<keys_type, typename Parts::init_type> maker(Parts const& parts,
                                                                            shape const& shape,
                                                                            std::size_t dim) {

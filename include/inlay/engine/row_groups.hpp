@@ -30,12 +30,13 @@ class row_groups {
   /// How rows travel.
   using streams_type = row_streams<typename Parts::exec_type::stream>;
 
-  /// One group for each width among the tables.
-  row_groups(Parts const& parts, shape const& shape) {
+  /// One group for each width among the tables of some fields. A batch has those fields alone, in
+  /// their order.
+  row_groups(Parts const& parts, shape const& shape, std::vector<std::size_t> const& own) {
     std::vector<std::size_t> widths;
     std::vector<std::vector<field_type>> fields;
-    for (std::size_t field = 0; field < shape.field_tables.size(); ++field) {
-      auto const table = shape.field_tables[field];
+    for (std::size_t field = 0; field < own.size(); ++field) {
+      auto const table = shape.field_tables[own[field]];
       auto const dim = shape.tables[index(table)].dim;
       auto const known = std::find(widths.begin(), widths.end(), dim);
       auto const group = static_cast<std::size_t>(known - widths.begin());
@@ -54,6 +55,8 @@ class row_groups {
   [[nodiscard]] std::size_t stride() const noexcept {
     return stride_;
   }  ///< columns of a pooled row
+  /// The groups, for whoever does something with each.
+  [[nodiscard]] std::vector<row_group<Parts>>& groups() noexcept { return groups_; }
 
   /// Records the keys of every step from now on, of the tables of one width.
   void attach(key_log& into) {
@@ -61,7 +64,7 @@ class row_groups {
             "a log of keys holds narrow ones only");
     auto const has_width = [&](auto const& group) { return group.dim() == into.dim(); };
     auto const of_width = std::find_if(groups_.begin(), groups_.end(), has_width);
-    expects(into.dim() != 0 || groups_.size() == 1,
+    expects(into.dim() != 0 || groups_.size() <= 1,
             "tables differ in width: say which of them a log of keys is of");
     expects(into.dim() == 0 || of_width != groups_.end(),
             "no table has the width that a log of keys is of");
@@ -82,7 +85,7 @@ class row_groups {
   /// go.
   row_traffic bring(Parts const& parts, streams_type& via, step_id step, work_type& work) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].rows().expect_room(work[g].plan.size());
+      groups_[g].rows().expect_room(work[g].brought().size());
     }
     log_keys(work);
     row_traffic traffic;
@@ -203,7 +206,19 @@ class row_groups {
 
   void log_keys(work_type const& work) {
     if constexpr (std::is_same_v<typename Parts::keys_type, narrow>) {
-      if (key_log_ != nullptr) key_log_->add(work[logged_].keys.view());
+      if (key_log_ == nullptr || work.empty()) return;
+      auto const& group = work[logged_];
+      if constexpr (moves_keys<Parts>) {  // what a cache here meets, as often as it is used
+        buffer<narrow::key> keys;
+        for (std::size_t u = 0; u < group.brought().size(); ++u) {
+          auto const first = keys.size();
+          keys.grow(first + group.counts()[u]);
+          std::fill(keys.begin() + first, keys.end(), group.brought()[u]);
+        }
+        key_log_->add(std::as_const(keys).view());
+      } else {
+        key_log_->add(group.keys.view());
+      }
     }
   }
 

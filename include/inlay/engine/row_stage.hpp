@@ -3,6 +3,10 @@
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/ids.hpp>
 #include <inlay/engine/job_thread.hpp>
+#include <inlay/engine/keyed_rows.hpp>
+#include <inlay/engine/lone_rows.hpp>
+#include <inlay/engine/pooled_rows.hpp>
+#include <inlay/engine/ranks.hpp>
 #include <inlay/engine/row_groups.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/engine/stage.hpp>
@@ -20,85 +24,131 @@
 
 namespace inlay::inline INLAY_ABI {
 
+namespace detail {
+
+template <class Parts>
+struct rows_among_ranks {
+  using type = lone_rows<Parts>;
+};
+template <class Parts>
+  requires moves_keys<Parts>
+struct rows_among_ranks<Parts> {
+  using type = keyed_rows<Parts>;
+};
+template <class Parts>
+  requires moves_bags<Parts>
+struct rows_among_ranks<Parts> {
+  using type = pooled_rows<Parts>;
+};
+
+}  // namespace detail
+
 /// Brings the rows of steps and lets them go: those of the step at hand on the calling thread,
 /// those of steps to come on a thread of its own while the step at hand trains.
 ///
 /// Both are exact. A row that a step in flight uses is pinned, so the thread moves others only; it
 /// is pooled when its own step begins, after the last update. What the thread does it does in the
-/// order of the calls, so which rows leave a cache does not depend on how fast it is.
+/// order of the calls, so which rows leave a cache does not depend on how fast it is. Other ranks
+/// are met on the calling thread alone.
 template <class Parts>
 class row_stage {
  public:
   /// The memory of a step.
   using work_type = step_work<Parts>;
+  /// Who trains.
+  using ranks_type = ranks<typename Parts::comm_type>;
 
   /// Opens tables and caches. `parts` stays the caller's.
   row_stage(Parts const& parts, shape const& shape)
-      : parts_(parts), rows_(parts, shape), via_(parts.exec), compute_(parts.exec.open_stream()) {}
+      : parts_(parts),
+        all_(parts.comm, shape.deadline_s),
+        rows_(parts, shape, all_),
+        via_(parts.exec),
+        compute_(parts.exec.open_stream()) {}
 
-  /// Records stages from now on, or with nullptr no longer.
-  void attach(trace* into) noexcept { trace_ = into; }
+  /// Records stages from now on.
+  void attach(trace& into) noexcept { trace_ = &into; }
 
-  /// The rows, once nothing is under way.
+  /// The ranks that train together.
+  [[nodiscard]] ranks_type& all() noexcept { return all_; }
+
+  /// The rows of this rank, once nothing is under way.
   [[nodiscard]] row_groups<Parts>& settled() {
-    thread_.settle();
-    via_.drain();
-    compute_.drain();
-    return rows_;
+    settle();
+    return rows_.groups();
   }
 
   /// Columns of a pooled row.
   [[nodiscard]] std::size_t stride() const noexcept { return rows_.stride(); }
   /// "id 7 of table C3" for a place in a step's pooled matrix.
   [[nodiscard]] std::string describe_bag(work_type const& work, std::size_t place) const {
-    return rows_.describe_bag(work.groups, place);
+    return rows_.describe_bag(work, place);
   }
 
-  /// Brings the rows of a batch here and now. Throws, and has changed nothing but that rows were
+  /// Brings the rows of a batch here and now. If it throws, nothing has changed but that rows were
   /// created.
   void bring(work_type& work, batch_view const& batch) {
+    request(work, batch);
     thread_.settle();
     open(work, batch, 0);
+    agree(work);
   }
 
-  /// Begins to bring the rows of `work.ids`. `work` stays where it is until `await` or `release`.
-  void bring_ahead(work_type& work) {
-    work.failure = nullptr;
+  /// Begins to bring the rows of a batch. `work` stays where it is until `await` or `release`.
+  void bring_ahead(work_type& work, batch_view const& batch) {
+    request(work, batch);
+    if constexpr (ranks_type::alone) work.ids.assign(batch);
     if constexpr (row_groups<Parts>::streams_type::at_once) {
       thread_.post(work.bringing);
     } else {
-      open_ahead(work);
+      open(work, work.ids.view(), 0);
     }
   }
 
-  /// Returns when the rows that were sent for are there; throws what went wrong.
-  void await(work_type& work) {
-    thread_.wait(work.bringing);
-    if (work.failure) std::rethrow_exception(std::exchange(work.failure, nullptr));
+  /// Returns when the thread is through with the rows that were sent for.
+  void await(work_type& work) { thread_.wait(work.bringing); }
+
+  /// Throws what went wrong while rows were brought, here or on another rank; none are held then.
+  void agree(work_type& work) {
+    auto const failure = std::exchange(work.failure, nullptr);
+    try {
+      all_.agree(rank_call::begin, work.number, failure);
+    } catch (...) {
+      if (!failure) release(work);
+      throw;
+    }
   }
 
   /// Pools the rows of a step.
   void pool(work_type& work) {
     compute_.wait(work.arrived);
-    compute_.submit(
-        [this, &work] { rows_.pool(parts_, work.groups, work.rows, work.pooled.data()); });
+    compute_.submit([this, &work] { rows_.pool(work); });
     compute_.drain();
   }
 
-  /// Moves the rows of a step against their gradients; or throws and moves none.
-  void update(work_type& work, float greatest, float factor, update_context const& context) {
-    rows_.prepare_update(parts_, work.groups, work.pooled_gradient.data(), greatest);
-    compute_.submit([this, &work, factor, context] {
-      rows_.update(parts_, work.groups, work.pooled_gradient.data(), factor, context);
-    });
+  /// Takes memory and sums gradients; throws if a sum is not finite, and nothing has moved then.
+  void prepare_update(work_type& work, float greatest) { rows_.prepare_update(work, greatest); }
+
+  /// Moves the rows of a step against their gradients.
+  void update(work_type& work, float factor, update_context const& context) {
+    compute_.submit([this, &work, factor, context] { rows_.update(work, factor, context); });
     via_.wait(compute_.record());
+  }
+
+  /// Pools a batch without creating or moving anything. // work.pooled
+  void look_up(work_type& work, batch_view const& batch) {
+    settle();
+    if constexpr (!ranks_type::alone) {
+      static_cast<void>(all_.meet(rank_call::lookup, work.number, 0));
+    }
+    rows_.look_up(work, batch);
   }
 
   /// Lets go of the rows of a step whose bringing has been awaited, or that was brought at once.
   void release(work_type& work) noexcept {
     via_.wait(work.arrived);
     if (!thread_.started()) {
-      rows_.release(work.groups);
+      rows_.groups().release(work.groups);
       return;
     }
     thread_.post(work.releasing);
@@ -128,7 +178,7 @@ class row_stage {
  private:
   [[nodiscard]] std::unique_ptr<work_type> make() {
     auto work = std::make_unique<work_type>();
-    work->stride = stride();
+    rows_.adopt(*work);
     work->stage = this;
     work->bringing = {.run = run_open, .context = work.get()};
     work->releasing = {.run = run_release, .context = work.get()};
@@ -136,47 +186,64 @@ class row_stage {
     return work;
   }
 
-  void open(work_type& work, batch_view const& batch, std::size_t worker) {
-    auto const step = step_id{work.number};
+  void settle() {
+    thread_.settle();
+    via_.drain();
+    compute_.drain();
+  }
+
+  void request(work_type& work, batch_view const& batch) {
+    work.failure = nullptr;
     work.opened = {};
     work.opened.ids = batch.ids.size();
-    {
-      detail::stage_timer const timer(work.opened, trace_, stage::map, step, trace::clock::now(),
-                                      worker);
-      rows_.map(parts_, batch, work.summed_rows, work.groups);
+    if constexpr (!ranks_type::alone) {
+      detail::stage_timer const timer(work.opened, trace_, stage::map, step_id{work.number});
+      rows_.request(work, batch);
     }
-    detail::stage_timer const timer(work.opened, trace_, stage::bring, step, trace::clock::now(),
-                                    worker);
-    auto const before = rows_.table_rows();
+  }
+
+  void open(work_type& work, batch_view const& batch, std::size_t worker) noexcept {
     try {
-      work.opened.rows = rows_.bring(parts_, via_, step, work.groups);
+      auto const step = step_id{work.number};
+      {
+        detail::stage_timer const timer(work.opened, trace_, stage::map, step, trace::clock::now(),
+                                        worker);
+        rows_.map(work, batch);
+      }
+      detail::stage_timer const timer(work.opened, trace_, stage::bring, step, trace::clock::now(),
+                                      worker);
+      bring_rows(work, step);
     } catch (...) {
       work.opened.ids = 0;
-      work.opened.rows.created = rows_.table_rows() - before;  // they stay
+      work.failure = std::current_exception();
+    }
+  }
+
+  void bring_rows(work_type& work, step_id step) {
+    auto& groups = rows_.groups();
+    auto const before = groups.table_rows();
+    try {
+      work.opened.rows = groups.bring(parts_, via_, step, work.groups);
+    } catch (...) {
+      work.opened.rows.created = groups.table_rows() - before;  // they stay
       throw;
     }
     work.arrived = via_.arrived();
   }
 
-  void open_ahead(work_type& work) noexcept {
-    try {
-      open(work, work.ids.view(), parts_.exec.threads());
-    } catch (...) {
-      work.failure = std::current_exception();
-    }
-  }
-
   static void run_open(void* context) noexcept {
     auto& work = *static_cast<work_type*>(context);
-    static_cast<row_stage*>(work.stage)->open_ahead(work);
+    auto& stage = *static_cast<row_stage*>(work.stage);
+    stage.open(work, work.ids.view(), stage.parts_.exec.threads());
   }
   static void run_release(void* context) noexcept {
     auto& work = *static_cast<work_type*>(context);
-    static_cast<row_stage*>(work.stage)->rows_.release(work.groups);
+    static_cast<row_stage*>(work.stage)->rows_.groups().release(work.groups);
   }
 
   Parts const& parts_;
-  row_groups<Parts> rows_;
+  ranks_type all_;
+  typename detail::rows_among_ranks<Parts>::type rows_;
   typename row_groups<Parts>::streams_type via_;
   typename Parts::exec_type::stream compute_;
   trace* trace_ = nullptr;

@@ -34,6 +34,7 @@ struct shape {
   std::size_t cache_rows = 0;          ///< of each width of tables, where there is a cache
   std::size_t prefetch =
       0;  ///< steps whose rows `next` brings ahead, while the step at hand trains
+  double deadline_s = 60.0;  ///< seconds that a rank waits for the others, if there are any
   float dense_learning_rate_factor = 1.0F;  ///< of attached parameters
   float dense_clip_norm = 0.0F;  ///< longest mean gradient of all attached parameters; 0: any
   std::uint64_t seed = 1;        ///< of new rows
@@ -58,6 +59,7 @@ struct shape {
     expects(tables.size() <= std::numeric_limits<std::uint16_t>::max(),
             "there are at most 65,535 tables");
     expects(batch > 0, "a global batch needs at least one sample");
+    expects(deadline_s > 0.0 && deadline_s <= 1e9, "a deadline must be above zero seconds");
     expects(prefetch <= most_prefetched, "rows of at most 1,024 steps are brought ahead");
     expects(std::isfinite(dense_learning_rate_factor),
             "the dense learning-rate factor must be finite");

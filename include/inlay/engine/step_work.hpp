@@ -2,23 +2,47 @@
 
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/dyadic_nodes.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/engine/batch_ids.hpp>
 #include <inlay/engine/job_thread.hpp>
+#include <inlay/engine/ranks.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/row_groups.hpp>
 #include <inlay/engine/trace.hpp>
+#include <inlay/exchange/pooled_all_to_all.hpp>
+#include <inlay/exchange/pooled_columns.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace inlay::inline INLAY_ABI {
+
+namespace detail {
+
+/// What a step keeps where whole tables are on one rank each.
+struct bags_between_ranks {
+  std::optional<pooled_columns> bags;
+  batch_view all;          // the samples of all ranks, with the own fields alone
+  buffer<float> pooled;    // (samples of all ranks, columns of the own fields)
+  buffer<float> gradient;  // as pooled
+};
+
+}  // namespace detail
+
+/// Whether whole tables are on one rank each.
+template <class Parts>
+inline constexpr bool moves_bags = !ranks<typename Parts::comm_type>::alone &&
+                                   std::is_same_v<typename Parts::exchange_type, pooled_all_to_all>;
 
 /// The memory of one step, from the moment that its rows are sent for: what the user's network
 /// reads, and what it gives back.
@@ -37,7 +61,12 @@ struct step_work {
   std::exception_ptr failure;   ///< of bringing them
   report opened;                ///< what bringing them took
   typename row_groups<Parts>::streams_type::event arrived{};  ///< when all are there
-  trace::time began;                                          ///< when somebody first waited for it
+  std::uint64_t global_rows = 0;                              ///< samples of all ranks
+  std::uint32_t first_chunk = 0;             ///< the number of its first one among all ranks'
+  std::vector<std::uint64_t> rows_of_ranks;  ///< samples of each
+  /// Where bags of several ranks meet.
+  std::conditional_t<moves_bags<Parts>, detail::bags_between_ranks, detail::nothing> between;
+  trace::time began;                             ///< when somebody first waited for it
   bool padded = false;                           ///< whether every chunk has chunk_rows rows
   std::size_t rows = 0;                          ///< samples
   std::size_t chunk_rows = 1;                    ///< of every chunk but perhaps the last
@@ -54,11 +83,54 @@ struct step_work {
   buffer<std::uint8_t> came_back;  // (chunks), whether the chunk's gradients are here
   buffer<float> greatest;          // (chunks), the greatest pooled gradient by magnitude
 
+  /// Learns how many samples each rank has, and where its own chunks are among all; throws on all
+  /// ranks if one has failed.
+  template <class Ranks>
+  void meet(Ranks& all, std::size_t own_rows, std::exception_ptr const& own_failure) {
+    constexpr auto failed = ~std::uint64_t{0};
+    rows_of_ranks = all.meet(rank_call::prefetch, number, own_failure ? failed : own_rows);
+    if (own_failure) std::rethrow_exception(own_failure);
+    all.refuse_if_any(rows_of_ranks, failed);
+    global_rows = 0;
+    std::uint64_t chunks_before = 0;
+    for (std::size_t rank = 0; rank < rows_of_ranks.size(); ++rank) {
+      global_rows += rows_of_ranks[rank];
+      if (rank < all.comm().rank()) chunks_before += chunks_of(rows_of_ranks[rank]);
+    }
+    first_chunk = static_cast<std::uint32_t>(chunks_before);
+    nodes_.clear();
+    if (padded) {
+      dyadic_nodes(first_chunk, first_chunk + static_cast<std::uint32_t>(chunks), nodes_);
+    }
+  }
+
+  /// The nodes of the tree over all ranks' chunks that its own are made of, each by its first
+  /// chunk; none where chunks are not added along a tree.
+  [[nodiscard]] span<std::uint32_t const> nodes() const noexcept { return nodes_.view(); }
+
+  /// The same of each rank.
+  [[nodiscard]] std::vector<buffer<std::uint32_t>> nodes_of_ranks() const {
+    std::vector<buffer<std::uint32_t>> nodes(rows_of_ranks.size());
+    std::uint32_t first = 0;
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+      auto const last = first + static_cast<std::uint32_t>(chunks_of(rows_of_ranks[rank]));
+      dyadic_nodes(first, last, nodes[rank]);
+      first = last;
+    }
+    return nodes;
+  }
+
+  /// Chunks of so many rows, where they are padded.
+  [[nodiscard]] std::uint64_t chunks_of(std::uint64_t count) const noexcept {
+    return (count + summed_rows - 1) / summed_rows;
+  }
+
   /// Cuts the batch into chunks and copies what the network reads beside pooled rows, so that the
   /// caller's memory is free once the step has begun.
   template <class Sums>
   void take(batch_view const& batch, Sums const& sums, std::size_t threads, std::size_t attached) {
     rows = batch.rows;
+    global_rows = rows;
     summed_rows = sums.rows_a_chunk(rows);
     padded = sums.pads_chunks;
     chunk_rows = padded ? summed_rows : std::max<std::size_t>(1, (rows + threads - 1) / threads);
@@ -76,7 +148,8 @@ struct step_work {
     std::copy(batch.labels.begin(), batch.labels.end(), labels.begin());
     weights.assign(padded ? held : 0, 1.0F);
     std::fill(weights.begin() + (padded ? rows : 0), weights.end(), 0.0F);
-    dense_gradients.resize(chunks * attached);
+    dense_gradients.resize(std::max<std::size_t>(chunks, 1) * attached);
+    std::fill_n(dense_gradients.begin(), chunks == 0 ? attached : 0, 0.0F);
     came_back.assign(chunks, 0);
     greatest.assign(chunks, 0.0F);
   }
@@ -123,6 +196,9 @@ struct step_work {
     auto const first = chunk * chunk_rows;
     return {first, padded ? first + chunk_rows : std::min(first + chunk_rows, rows)};
   }
+
+ private:
+  buffer<std::uint32_t> nodes_;
 };
 
 }  // namespace inlay::inline INLAY_ABI

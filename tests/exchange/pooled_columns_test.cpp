@@ -1,4 +1,4 @@
-#include <inlay/exchange/pooled_all_to_all.hpp>
+#include <inlay/exchange/pooled_columns.hpp>
 
 #include "deadlines.hpp"
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 using inlay::batch_view;
-using inlay::pooled_all_to_all;
+using inlay::pooled_columns;
 using inlay::run_ranks;
 using inlay::thread_comm;
 using inlay::testing::trial;
@@ -137,8 +137,7 @@ std::vector<float> local_values(global_samples const& all, std::size_t rank) {
 }
 
 template <class Comm>
-void check_step(Comm& comm, pooled_all_to_all& exchange, global_samples const& all,
-                trial const& law) {
+void check_step(Comm& comm, pooled_columns& exchange, global_samples const& all, trial const& law) {
   auto const rank = comm.rank();
   inlay::batch mine;
   all.fill(rank, mine);
@@ -170,30 +169,30 @@ void check_step(Comm& comm, pooled_all_to_all& exchange, global_samples const& a
 
 }  // namespace
 
-TEST_CASE("pooled_all_to_all: owners get their fields of all samples, and samples their columns") {
+TEST_CASE("pooled_columns: owners get their fields of all samples, and samples their columns") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     for (std::size_t const ranks : {1U, 2U, 3U, 4U, 7U}) {
-      trial draw("pooled_all_to_all of " + std::to_string(ranks) + " ranks", seed);
+      trial draw("pooled_columns of " + std::to_string(ranks) + " ranks", seed);
       global_samples const first(draw, ranks);
       auto second = global_samples(draw, ranks);
       run_ranks(ranks, [&](thread_comm const& comm) {
-        pooled_all_to_all exchange(comm, first.fields);
+        pooled_columns exchange(comm, first.fields);
         check_step(comm, exchange, first, draw);
         check_step(comm, exchange, first, draw);
-        pooled_all_to_all other(comm, second.fields);
+        pooled_columns other(comm, second.fields);
         check_step(comm, other, second, draw);
       });
     }
   }
 }
 
-TEST_CASE("pooled_all_to_all: what travels grows with samples and columns") {
-  trial draw("pooled_all_to_all", 3);
+TEST_CASE("pooled_columns: what travels grows with samples and columns") {
+  trial draw("pooled_columns", 3);
   global_samples const all(draw, 4);
   run_ranks(4, [&](thread_comm const& comm) {
     auto const rank = comm.rank();
-    pooled_all_to_all exchange(comm, all.fields);
+    pooled_columns exchange(comm, all.fields);
     inlay::batch mine;
     all.fill(rank, mine);
     auto const whole = exchange.request(comm, mine.view(), in_a_minute());
@@ -213,11 +212,11 @@ TEST_CASE("pooled_all_to_all: what travels grows with samples and columns") {
   });
 }
 
-TEST_CASE("pooled_all_to_all: what a caller owes is a sentence") {
+TEST_CASE("pooled_columns: what a caller owes is a sentence") {
   inlay::self_comm comm;
-  trial draw("pooled_all_to_all", 4);
+  trial draw("pooled_columns", 4);
   global_samples const all(draw, 1);
-  pooled_all_to_all exchange(comm, all.fields);
+  pooled_columns exchange(comm, all.fields);
   inlay::batch mine;
   std::vector<float> values(1000);
   auto const columns = [&](std::size_t rows, std::size_t cols, std::size_t stride) {
