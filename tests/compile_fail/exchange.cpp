@@ -1,5 +1,5 @@
 // An exchange that moves nothing.
-// expect: parts.exchange must be a row exchange or pooled_all_to_all
+// expect: parts.exchange must be a row exchange, a one_of row exchanges, or
 
 #include <inlay/engine/engine.hpp>
 

@@ -81,9 +81,19 @@ struct setting {
   std::size_t cache_rows = 0;
   std::size_t prefetch = 0;
   std::size_t threads = 1;
+  std::string exchange = {};  // of a one_of
 };
 
 constexpr std::uint64_t tested_samples = 150;
+
+template <class Exchange>
+Exchange exchange_of(setting const& how) {
+  if constexpr (inlay::is_one_of<Exchange>) {
+    return Exchange::named(how.exchange);
+  } else {
+    return {};
+  }
+}
 
 template <class Exchange, class Comm, class Cache, class Sums>
 auto parts_of(setting const& how, Comm const& comm, Cache const& cache, Sums const& sums) {
@@ -214,6 +224,18 @@ TEST_CASE("engine: with fast_sums ranks differ from one by rounding, and not fro
       CHECK(train_ranks<decltype(exchange)>(count, how, no_cache{}, fast_sums{}) == many);
     }
   });
+}
+
+TEST_CASE("engine: an exchange chosen at run time is the one chosen at compile time") {
+  using any_exchange = inlay::one_of<inlay::owner_all_to_all, inlay::virtual_all_reduce,
+                                     inlay::virtual_gather_scatter>;
+  setting how{.batch = 301, .steps = 4};
+  how.exchange = "virtual_gather_scatter";
+  CHECK(train_ranks<any_exchange>(2, how, no_cache{}, fast_sums{}) ==
+        train_ranks<inlay::virtual_gather_scatter>(2, how, no_cache{}, fast_sums{}));
+  how.exchange = "owner_all_to_all";
+  CHECK(train_ranks<any_exchange>(2, how, no_cache{}, fast_sums{}) ==
+        train_ranks<inlay::owner_all_to_all>(2, how, no_cache{}, fast_sums{}));
 }
 
 TEST_CASE("engine: a rank that throws while the others train ends the training of all") {

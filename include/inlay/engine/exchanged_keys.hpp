@@ -4,6 +4,7 @@
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/host_exec.hpp>
+#include <inlay/core/one_of.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/exchange/gradient_partials.hpp>
@@ -12,9 +13,34 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace inlay::inline INLAY_ABI {
+
+namespace detail {
+
+template <class Exchange, class Key>
+struct exchange_state {
+  using type = typename Exchange::template state<Key>;
+};
+template <class... Exchanges, class Key>
+struct exchange_state<one_of<Exchanges...>, Key> {
+  using type = std::variant<typename Exchanges::template state<Key>...>;
+};
+
+/// Calls body(state of the exchange in use).
+template <class State, class Body>
+decltype(auto) with_exchange(State& state, Body&& body) {
+  if constexpr (requires { std::variant_size<std::remove_const_t<State>>::value; }) {
+    return std::visit(std::forward<Body>(body), state);
+  } else {
+    return std::forward<Body>(body)(state);
+  }
+}
+
+}  // namespace detail
 
 /// The rows of one width that a step of several ranks shares: which of them this rank owns, those
 /// that it uses, and the sums of their gradients.
@@ -23,22 +49,27 @@ class exchanged_keys {
  public:
   /// Tells the owners which keys this rank uses, and learns which of its own all use.
   template <class Comm>
-  void request(Comm& comm, host_exec const& exec, id_plan<Key> const& plan, deadline until) {
-    state_.request(comm, exec, plan, until);
+  void request(Comm& comm, host_exec const& exec, Exchange const& by, id_plan<Key> const& plan,
+               deadline until) {
+    choose(by);
+    detail::with_exchange(state_, [&](auto& state) { state.request(comm, exec, plan, until); });
   }
 
   /// Keys that this rank owns, of all ranks' plans, and how often they occur. // (owned)
-  [[nodiscard]] span<Key const> owned() const noexcept { return state_.owned(); }
+  [[nodiscard]] span<Key const> owned() const noexcept {
+    return detail::with_exchange(state_, [](auto const& state) { return state.owned(); });
+  }
   /// How often each of them occurs. // (owned)
   [[nodiscard]] span<std::uint32_t const> owned_counts() const noexcept {
-    return state_.owned_counts();
+    return detail::with_exchange(state_, [](auto const& state) { return state.owned_counts(); });
   }
 
   /// Gives out the rows that it owns and gets those that it uses.
   template <class Comm>
   void hand_out(Comm& comm, host_exec const& exec, span<float const* const> owned_rows,
                 std::size_t dim, std::size_t used, deadline until) {
-    state_.rows(comm, exec, owned_rows, dim, until, rows_);
+    detail::with_exchange(
+        state_, [&](auto& state) { state.rows(comm, exec, owned_rows, dim, until, rows_); });
     used_.resize(used);
     for (std::size_t v = 0; v < used; ++v) {
       used_[v] = rows_.data() + v * dim;
@@ -79,13 +110,27 @@ class exchanged_keys {
                deadline until) {
     gradient_partials const mine{std::as_const(ends_).view(), std::as_const(chunks_).view(),
                                  shares_.data(), order};
-    state_.gradients(comm, exec, mine, dim, until, sums_);
+    detail::with_exchange(
+        state_, [&](auto& state) { state.gradients(comm, exec, mine, dim, until, sums_); });
   }
 
   /// The summed gradients of the rows that it owns. // (owned, dim)
   [[nodiscard]] buffer<float> const& sums() const noexcept { return sums_; }
 
  private:
+  /// Makes a state for the choice of a `one_of`.
+  void choose(Exchange const& by) {
+    if constexpr (is_one_of<Exchange>) {
+      if (state_.index() == by.chosen().index()) return;
+      std::visit(
+          [&](auto const& chosen) {
+            using chosen_type = std::remove_cvref_t<decltype(chosen)>;
+            state_.template emplace<typename chosen_type::template state<Key>>();
+          },
+          by.chosen());
+    }
+  }
+
   /// Which shares there are: their keys' ends, and the nodes that they are of.
   void number_shares(bag_list const& bags, id_plan<Key> const& plan,
                      span<std::uint32_t const> nodes) {
@@ -117,7 +162,7 @@ class exchanged_keys {
     }
   }
 
-  typename Exchange::template state<Key> state_;
+  typename detail::exchange_state<Exchange, Key>::type state_;
   buffer<float> rows_;            // (distinct, dim)
   buffer<float const*> used_;     // (distinct)
   buffer<std::uint32_t> ends_;    // (distinct), as gradient_partials has it

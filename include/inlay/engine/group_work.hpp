@@ -3,6 +3,7 @@
 #include <inlay/bag/bag_list.hpp>
 #include <inlay/cache/row_refs.hpp>
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/one_of.hpp>
 #include <inlay/core/sums.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/engine/exchanged_keys.hpp>
@@ -26,12 +27,22 @@ struct gradient_memory {
   explicit gradient_memory(std::size_t dim) : sums(dim), gradients(row_block::most * dim) {}
 };
 
+namespace detail {
+
+template <class Exchange, class Key, class Comm>
+inline constexpr bool is_row_exchange = row_exchange<Exchange, Key, Comm>;
+template <class... Exchanges, class Key, class Comm>
+inline constexpr bool is_row_exchange<one_of<Exchanges...>, Key, Comm> =
+    (row_exchange<Exchanges, Key, Comm> && ...);
+
+}  // namespace detail
+
 /// Whether rows travel between ranks by key.
 template <class Parts>
 inline constexpr bool moves_keys =
     !ranks<typename Parts::comm_type>::alone &&
-    row_exchange<typename Parts::exchange_type, typename Parts::keys_type::key,
-                 typename Parts::comm_type>;
+    detail::is_row_exchange<typename Parts::exchange_type, typename Parts::keys_type::key,
+                            typename Parts::comm_type>;
 
 namespace detail {
 struct nothing {};

@@ -49,7 +49,7 @@ class keyed_rows {
     work.meet(all_, batch.rows, failure);
     for_groups(work, [&](auto&, auto& group) {
       group.bags.first_chunk = work.first_chunk;
-      group.between.request(all_.comm(), parts_.exec, group.plan, all_.until());
+      group.between.request(all_.comm(), parts_.exec, parts_.exchange, group.plan, all_.until());
     });
   }
 
@@ -94,7 +94,7 @@ class keyed_rows {
   void look_up(work_type& work, batch_view const& batch) {
     groups_.map(parts_, batch, work.summed_rows, work.groups);
     for_groups(work, [&](auto const& rows, auto& group) {
-      group.between.request(all_.comm(), parts_.exec, group.plan, all_.until());
+      group.between.request(all_.comm(), parts_.exec, parts_.exchange, group.plan, all_.until());
       rows.peek(group.brought(), group.peeked);
       group.between.hand_out(all_.comm(), parts_.exec, std::as_const(group.peeked.rows).view(),
                              rows.dim(), group.plan.size(), all_.until());

@@ -6,10 +6,10 @@
 #include <inlay/cache/organisation.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/sums.hpp>
+#include <inlay/engine/group_work.hpp>
 #include <inlay/engine/parts.hpp>
 #include <inlay/exchange/communicator.hpp>
 #include <inlay/exchange/pooled_all_to_all.hpp>
-#include <inlay/exchange/row_exchange.hpp>
 #include <inlay/optim/rate_schedule.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 #include <inlay/table/initialiser.hpp>
@@ -97,8 +97,10 @@ struct part_checks {
       "parts.cache must be a cache policy, or a one_of policies: see cache/cache_policy.hpp");
   static_assert(opens_rows<Parts>,
                 "parts.organisation must be an organisation of rows: see cache/organisation.hpp");
-  static_assert(exchanges<Parts>, "parts.exchange must be a row exchange or pooled_all_to_all: see "
-                                  "exchange/row_exchange.hpp");
+  static_assert(
+      exchanges<Parts>,
+      "parts.exchange must be a row exchange, a one_of row exchanges, or pooled_all_to_all: see "
+      "exchange/row_exchange.hpp");
   static_assert(communicator<typename Parts::comm_type>,
                 "parts.comm must be a communicator: see exchange/communicator.hpp");
   static_assert(each_is<is_pooling, typename Parts::pooling_type>,
