@@ -67,8 +67,8 @@ concept opens_rows = requires {
 template <class Parts>
 concept exchanges = !communicator<typename Parts::comm_type> ||
                     std::is_same_v<typename Parts::exchange_type, pooled_all_to_all> ||
-                    row_exchange<typename Parts::exchange_type, typename Parts::keys_type::key,
-                                 typename Parts::comm_type>;
+                    is_row_exchange<typename Parts::exchange_type, typename Parts::keys_type::key,
+                                    typename Parts::comm_type>;
 
 template <class T>
 struct is_sums : std::bool_constant<std::is_same_v<T, fast_sums> || std::is_same_v<T, fixed_sums>> {
