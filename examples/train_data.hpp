@@ -16,31 +16,47 @@
 #include <variant>
 #include <vector>
 
-/// The samples of a run: a source, and loaders over its two halves.
+/// Loaders over the two halves of a run's samples. Each rank has its own.
+struct train_loaders {
+  std::unique_ptr<inlay::loader> train;
+  std::unique_ptr<inlay::loader> test;
+};
+
+/// The samples of a run: a source, and which of them are for training.
 class train_data {
  public:
-  explicit train_data(train_options const& options) : source_(open(options)) {
+  explicit train_data(train_options const& options)
+      : source_(open(options)), order_{.seed = options.seed, .epochs = options.epochs} {
     std::visit(
         [&](auto const& source) {
           auto halves = *options.split == "time"
                             ? inlay::split_by_time(source)
                             : inlay::split_by_chance(source.size(), options.seed);
-          test_samples_ = halves.test;
-          train_ = std::make_unique<inlay::loader>(
-              source, std::move(halves.train),
-              inlay::loader_options{.seed = options.seed, .epochs = options.epochs});
-          test_ = std::make_unique<inlay::loader>(
-              source, std::move(halves.test),
-              inlay::loader_options{.order = inlay::sample_order::given});
+          train_samples_ = std::move(halves.train);
+          test_samples_ = std::move(halves.test);
         },
         source_);
-    inlay::expects(train_->size() > 0, "there is no sample to train on");
+    inlay::expects(!train_samples_.empty(), "there is no sample to train on");
   }
 
-  [[nodiscard]] inlay::loader& train() noexcept { return *train_; }
-  [[nodiscard]] inlay::loader& test() noexcept { return *test_; }
-  [[nodiscard]] std::size_t fields() const noexcept { return train_->fields(); }
-  [[nodiscard]] std::size_t dense_width() const noexcept { return train_->dense_width(); }
+  /// Loaders of one's own; the data must outlive them.
+  [[nodiscard]] train_loaders open_loaders() const {
+    return std::visit(
+        [&](auto const& source) {
+          return train_loaders{std::make_unique<inlay::loader>(source, train_samples_, order_),
+                               std::make_unique<inlay::loader>(
+                                   source, test_samples_,
+                                   inlay::loader_options{.order = inlay::sample_order::given})};
+        },
+        source_);
+  }
+
+  [[nodiscard]] std::size_t fields() const {
+    return std::visit([](auto const& source) { return source.fields(); }, source_);
+  }
+  [[nodiscard]] std::size_t dense_width() const {
+    return std::visit([](auto const& source) { return source.dense_width(); }, source_);
+  }
   [[nodiscard]] std::uint64_t samples() const {
     return std::visit([](auto const& source) { return std::uint64_t{source.size()}; }, source_);
   }
@@ -90,7 +106,7 @@ class train_data {
   }
 
   any_source source_;
+  inlay::loader_options order_;
+  std::vector<std::uint64_t> train_samples_;
   std::vector<std::uint64_t> test_samples_;
-  std::unique_ptr<inlay::loader> train_;
-  std::unique_ptr<inlay::loader> test_;
 };

@@ -37,6 +37,9 @@ struct train_options {
   std::size_t cache_rows = 0;
   std::optional<std::string> cache;
   any_policy policy;
+  std::size_t prefetch = 0;
+  std::size_t ranks = 1;
+  std::string exchange = "owner_all_to_all";
   std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
   bool fixed_sums = false;
   std::uint64_t seed = 1;
@@ -176,10 +179,25 @@ inline void describe(CLI::App& app, train_options& options) {
       ->check(not_negative)
       ->capture_default_str();
   app.add_option("--cache", options.cache, "cache policy [lru]:" + any_policy::names());
-  app.add_option("--threads", options.threads, "threads; all of the machine unless said otherwise")
+  app.add_option("--prefetch", options.prefetch,
+                 "steps whose rows are brought ahead, while the step at hand trains")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--ranks", options.ranks,
+                 "threads that train together and share no memory, with a part of the rows each")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--exchange", options.exchange,
+                 "how rows get from rank to rank: owner_all_to_all, virtual_all_reduce, "
+                 "virtual_gather_scatter or pooled_all_to_all")
+      ->check(CLI::IsMember({"owner_all_to_all", "virtual_all_reduce", "virtual_gather_scatter",
+                             "pooled_all_to_all"}))
+      ->capture_default_str();
+  app.add_option("--threads", options.threads,
+                 "threads, of all ranks together; all of the machine unless said otherwise")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_flag("--fixed-sums", options.fixed_sums, "same bits for any number of threads");
+  app.add_flag("--fixed-sums", options.fixed_sums, "same bits for any number of threads and ranks");
   app.add_option("--seed", options.seed, "of data, split, shuffles and first weights")
       ->check(not_negative)
       ->capture_default_str();

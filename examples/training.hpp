@@ -18,9 +18,13 @@ struct scored {
   std::vector<float> labels;
 };
 
+/// Whether training says how far it is.
+enum class talk { progress, nothing };
+
 /// Trains until `samples` end or `last_step` steps are done; returns the seconds that took.
 template <class Trainer, class Network>
-double train(Trainer& trainer, Network& network, inlay::loader& samples, std::uint64_t last_step) {
+double train(Trainer& trainer, Network& network, inlay::loader& samples, std::uint64_t last_step,
+             talk aloud = talk::progress) {
   trainer.attach(network.parameters(), network.gradients());
   std::vector<typename Network::workspace> workspaces;
   workspaces.reserve(trainer.exec().threads());
@@ -52,9 +56,9 @@ double train(Trainer& trainer, Network& network, inlay::loader& samples, std::ui
       auto const loss = losses[worker](logits, chunk.labels());
       chunk.backward(network.backward(loss, workspace), workspace.gradients());
     });
-    done += step->rows();
     trainer.finish(std::move(*step));
-    shown.at(done, mean_loss);
+    done = std::min(done + batch, all);
+    if (aloud == talk::progress) shown.at(done, mean_loss);
   }
   return shown.seconds();
 }
