@@ -99,6 +99,7 @@
 #include <inlay/engine/progress.hpp>
 #include <inlay/engine/ranks.hpp>
 #include <inlay/engine/read_ahead.hpp>
+#include <inlay/engine/read_share.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/row_group.hpp>
 #include <inlay/engine/row_groups.hpp>

@@ -11,6 +11,7 @@
 #include <inlay/engine/parts.hpp>
 #include <inlay/engine/progress.hpp>
 #include <inlay/engine/read_ahead.hpp>
+#include <inlay/engine/read_share.hpp>
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/row_stage.hpp>
 #include <inlay/engine/sample_stream.hpp>
@@ -26,8 +27,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 namespace inlay::inline INLAY_ABI {
@@ -62,7 +61,7 @@ class engine : detail::part_checks<Parts> {
 
   /// Opens tables and caches. Throws for a shape or for knobs without sense.
   engine(shape shape, Parts parts)
-      : shape_(checked(std::move(shape))),
+      : shape_(checked<Parts>(std::move(shape))),
         parts_(std::move(parts)),
         rows_(parts_, shape_),
         gradients_(parts_, shape_, rows_) {
@@ -121,7 +120,9 @@ class engine : detail::part_checks<Parts> {
     while (ahead_.size() <= shape_.prefetch && !ahead_.has_failed()) {
       auto const range = parts_.sync.grant(ahead_.next(), stream.size(), shape_.batch);
       if (range.empty()) break;
-      ahead_.add(range, [&] { return prefetch(read_share(stream, range)); });
+      ahead_.add(range, [&] {
+        return prefetch(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_));
+      });
     }
     if (ahead_.size() == 0) {
       ahead_.go_to(0);
@@ -216,7 +217,7 @@ class engine : detail::part_checks<Parts> {
   /// Pools a batch for evaluation. Unknown ids read their first row; nothing is created, no order
   /// is touched. Labels may be absent.
   [[nodiscard]] looked_up lookup(batch_view const& batch) {
-    require(batch);
+    check(batch, shape_);
     if (!evaluation_) evaluation_ = rows_.take();
     auto& work = *evaluation_;
     work.number = lookups_++;
@@ -258,27 +259,9 @@ class engine : detail::part_checks<Parts> {
   friend lease_type;
   friend chunk<engine>;
 
-  /// The shape, if it is right and goes with the parts.
-  [[nodiscard]] static shape checked(shape given) {
-    given.check();
-    bool const caches = !std::is_same_v<typename Parts::cache_type, no_cache>;
-    expects(caches || given.cache_rows == 0,
-            "cache_rows is set, but parts.cache is no_cache: name a policy, such as lru");
-    expects(!caches || given.cache_rows > 0, "parts.cache names a policy, but cache_rows is 0");
-    return given;
-  }
-
-  void require(batch_view const& batch) const {
-    check(batch);
-    if (batch.fields != shape_.field_tables.size()) {
-      fail("the batch has " + std::to_string(batch.fields) + " fields and the shape " +
-           std::to_string(shape_.field_tables.size()));
-    }
-  }
-
   /// Memory for a step with this batch, which it may keep of the batch but its ids.
   [[nodiscard]] std::unique_ptr<work_type> take_work(batch_view const& batch) {
-    require(batch);
+    check(batch, shape_);
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
     auto work = rows_.take();
     work->number = plans_++;
@@ -295,28 +278,9 @@ class engine : detail::part_checks<Parts> {
       ahead_.go_to(0);
       return std::nullopt;
     }
-    auto begun = begin(read_share(stream, range));
+    auto begun = begin(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_));
     ahead_.go_to(range.last);
     return begun;
-  }
-
-  /// What this rank trains on of a global batch; perhaps nothing.
-  template <class Stream>
-  [[nodiscard]] batch_view read_share(Stream& stream, sample_range whole) {
-    static constexpr std::uint32_t no_ids = 0;
-    auto const range = inlay::visit(parts_.sums, [&](auto const& sums) {
-      return rows_.all().share_of(whole, sums.pads_chunks ? sums.rows_a_chunk(whole.size()) : 1);
-    });
-    batch_view batch;
-    batch.fields = shape_.field_tables.size();
-    batch.offsets = {&no_ids, 1};
-    if (range.empty()) return batch;
-    {
-      auto const timer = at_.timed(stage::load);
-      batch = stream.read(range);
-    }
-    expects(batch.rows == range.size(), "a stream must read as many samples as it is asked for");
-    return batch;
   }
 
   /// The step whose rows are here.

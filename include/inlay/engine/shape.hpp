@@ -1,5 +1,8 @@
 #pragma once
 
+#include <inlay/batch/batch.hpp>
+#include <inlay/batch/batch_view.hpp>
+#include <inlay/cache/no_cache.hpp>
 #include <inlay/core/error.hpp>
 #include <inlay/core/ids.hpp>
 
@@ -8,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -81,5 +85,25 @@ struct shape {
     }
   }
 };
+
+/// A shape, if it is right and goes with the parts.
+template <class Parts>
+[[nodiscard]] shape checked(shape given) {
+  given.check();
+  bool const caches = !std::is_same_v<typename Parts::cache_type, no_cache>;
+  expects(caches || given.cache_rows == 0,
+          "cache_rows is set, but parts.cache is no_cache: name a policy, such as lru");
+  expects(!caches || given.cache_rows > 0, "parts.cache names a policy, but cache_rows is 0");
+  return given;
+}
+
+/// Throws the sentence that says how a batch is wrong, in itself or for the shape.
+inline void check(batch_view const& batch, shape const& shape) {
+  check(batch);
+  if (batch.fields != shape.field_tables.size()) {
+    fail("the batch has " + std::to_string(batch.fields) + " fields and the shape " +
+         std::to_string(shape.field_tables.size()));
+  }
+}
 
 }  // namespace inlay::inline INLAY_ABI
