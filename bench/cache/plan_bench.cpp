@@ -2,7 +2,10 @@
 
 #include <inlay/cache/cache_slots.hpp>
 #include <inlay/cache/lru.hpp>
+#include <inlay/cache/one_set.hpp>
+#include <inlay/cache/set_overflow.hpp>
 #include <inlay/cache/sieve.hpp>
+#include <inlay/cache/way_sets.hpp>
 #include <inlay/vsid/hash_mapper.hpp>
 
 #include <benchmark/benchmark.h>
@@ -19,7 +22,7 @@
 // threads). Per id: `dedup_ns` numbers the ids and makes the transpose for backward, `transpose_ns`
 // is the latter alone, made once more outside of the time; `find_ns` looks their slots up,
 // `place_ns` tells the policy of hits, chooses victims and brings the index up to date. `distinct`
-// is of ids, `hit_rate` of those.
+// is of ids, `hit_rate` and `spilled` of those.
 
 namespace {
 
@@ -49,18 +52,17 @@ std::vector<std::vector<key>> const& some_steps() {
   return steps;
 }
 
-template <class Cache>
-void place(inlay::cache_slots<Cache, key>& slots, inlay::host_exec const& exec,
-           inlay::span<key const> keys, inlay::span<std::uint32_t const> counts,
-           inlay::buffer<inlay::slot_id>& at) {
+template <class Slots>
+void place(Slots& slots, inlay::host_exec const& exec, inlay::span<key const> keys,
+           inlay::span<std::uint32_t const> counts, inlay::buffer<inlay::slot_id>& at) {
   at.resize(keys.size());
-  slots.find(exec, keys, at.view(), [](std::size_t, std::size_t) { inlay::fail("no room"); });
+  slots.find(exec, keys, at.view(), [](auto...) { inlay::fail("no room"); });
   slots.release(slots.place(exec, keys, counts, {}, at.view()));
 }
 
 /// The ranks that are drawn most often, the rarest of them first.
-template <class Cache>
-void fill(inlay::cache_slots<Cache, key>& slots, inlay::host_exec const& exec) {
+template <class Slots>
+void fill(Slots& slots, inlay::host_exec const& exec) {
   constexpr std::size_t rows = std::size_t{1} << 18U;
   std::vector<std::uint32_t> const counts(rows, 1);
   inlay::buffer<inlay::slot_id> at;
@@ -78,10 +80,18 @@ void fill(inlay::cache_slots<Cache, key>& slots, inlay::host_exec const& exec) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-template <class Policy>
+inlay::one_set sets_of(std::size_t slots, inlay::one_set const*) { return slots; }
+template <std::uint32_t Ways>
+inlay::way_sets<key, Ways> sets_of(std::size_t slots, inlay::way_sets<key, Ways> const*) {
+  return {slots, inlay::set_overflow::spill};
+}
+
+template <class Policy, class Sets = inlay::one_set>
 void plan(benchmark::State& state) {
   inlay::host_exec const exec(static_cast<std::size_t>(state.range(1)));
-  inlay::cache_slots<Policy, key> slots(Policy{}, static_cast<std::size_t>(state.range(0)));
+  Sets const* const kind = nullptr;
+  inlay::cache_slots<Policy, key, Sets> slots(
+      Policy{}, sets_of(static_cast<std::size_t>(state.range(0)), kind));
   fill(slots, exec);
   auto const& steps = some_steps();
   inlay::hash_mapper::workspace<key> work;
@@ -91,6 +101,7 @@ void plan(benchmark::State& state) {
   std::size_t number = 0;
   std::size_t distinct = 0;
   std::size_t misses = 0;
+  std::size_t spilled = 0;
   auto const run = [&] {
     auto const& keys = steps[number++];
     std::array<double, 4> times{seconds_now()};
@@ -98,7 +109,7 @@ void plan(benchmark::State& state) {
     times[1] = seconds_now();
     at.resize(ids.size());
     auto const unique = std::as_const(ids.unique).view();
-    slots.find(exec, unique, at.view(), [](std::size_t, std::size_t) { inlay::fail("no room"); });
+    slots.find(exec, unique, at.view(), [](auto...) { inlay::fail("no room"); });
     times[2] = seconds_now();
     slots.release(slots.place(exec, unique, std::as_const(ids.counts).view(), {}, at.view()));
     times[3] = seconds_now();
@@ -107,12 +118,13 @@ void plan(benchmark::State& state) {
     }
     distinct += ids.size();
     misses += slots.missed().size();
+    spilled += slots.missed().size() - slots.placed();
   };
   for (std::size_t warm = 0; warm < warm_steps; ++warm) {
     run();
   }
   seconds.fill(0.0);
-  distinct = misses = 0;
+  distinct = misses = spilled = 0;
   double transposing = 0.0;
   for (auto _ : state) {
     run();
@@ -130,6 +142,7 @@ void plan(benchmark::State& state) {
   state.counters["transpose_ns"] = 1e9 * transposing / all;
   state.counters["distinct"] = static_cast<double>(distinct) / all;
   state.counters["hit_rate"] = 1.0 - static_cast<double>(misses) / static_cast<double>(distinct);
+  state.counters["spilled"] = static_cast<double>(spilled) / static_cast<double>(distinct);
 }
 
 void sizes(benchmark::internal::Benchmark* each) {
@@ -145,3 +158,5 @@ void sizes(benchmark::internal::Benchmark* each) {
 
 BENCHMARK(plan<inlay::lru>)->Name("cache/plan/lru")->Apply(sizes);
 BENCHMARK(plan<inlay::sieve>)->Name("cache/plan/sieve")->Apply(sizes);
+BENCHMARK(plan<inlay::lru, inlay::way_sets<key, 16>>)->Name("cache/plan/lru/ways:16")->Apply(sizes);
+BENCHMARK(plan<inlay::lru, inlay::way_sets<key, 64>>)->Name("cache/plan/lru/ways:64")->Apply(sizes);

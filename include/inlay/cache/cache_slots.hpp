@@ -45,6 +45,12 @@ class cache_slots {
   [[nodiscard]] std::size_t capacity() const noexcept { return sets_.capacity(); }
   /// Where rows may be, and how many are.
   [[nodiscard]] Sets const& sets() const noexcept { return sets_; }
+  /// Steps that hold slots.
+  [[nodiscard]] std::size_t steps() const noexcept {
+    return pins_.steps() - (kept_by_ == slot_pins::none ? 0U : 1U);
+  }
+  /// Slots that are kept for good.
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
   /// Memory held.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return index_.bytes() + rows_.capacity_bytes() + pins_.bytes() + sets_.bytes();
@@ -117,6 +123,19 @@ class cache_slots {
   void release(slot_pins::set_id pins) noexcept {
     sets_.forget_spilled(pins);
     pins_.close(pins);
+  }
+
+  /// Keeps for good the slots that the only step in flight holds; the step is over.
+  void keep(slot_pins::set_id pins, span<slot_id const> slots) noexcept {
+    if (kept_by_ == slot_pins::none) {
+      kept_by_ = pins;
+    } else {
+      for (auto const slot : slots) {
+        pins_.pin(kept_by_, slot);
+      }
+      pins_.close(pins);
+    }
+    kept_ = pins_.size();
   }
 
  private:
@@ -212,6 +231,8 @@ class cache_slots {
   any_policy_slots<Cache, Sets::ways> policy_;
   buffer<Key> rows_;  // (capacity)
   slot_pins pins_;
+  slot_pins::set_id kept_by_ = slot_pins::none;  // one set, whenever it was that they came
+  std::size_t kept_ = 0;
   key_index<Key> index_;  // row → slot
 
   // Of the plan at hand.

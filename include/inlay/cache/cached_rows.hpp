@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/cache/cache_slots.hpp>
+#include <inlay/cache/no_room.hpp>
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/row_plane.hpp>
 #include <inlay/cache/row_refs.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 namespace inlay::inline INLAY_ABI {
@@ -50,7 +50,7 @@ class cached_rows {
 
   /// Throws if so many rows could not be here at once, whatever else is.
   void expect_room(std::size_t rows) const {
-    if (rows > capacity() && !sets().always_fits()) refuse(rows, capacity());
+    if (rows > capacity() && !sets().always_fits()) no_room_here()(rows, capacity());
   }
 
   /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct.
@@ -72,8 +72,7 @@ class cached_rows {
             "release the rows of a step before others take its place");
     refs.resize(keys.size());
     refs.slots.resize(keys.size());
-    slots_.find(exec, keys, refs.slots.view(),
-                [this](auto const... lack) { this->refuse(lack...); });
+    slots_.find(exec, keys, refs.slots.view(), no_room_here());
     refs.moves.resize(slots_.placed());
     homes_of_misses_.resize(slots_.missed().size());
     auto const created = store_.find_or_create(exec, slots_.missed_keys(), homes_of_misses_.view());
@@ -98,6 +97,23 @@ class cached_rows {
             .created = created,
             .second_set = sets().second(),
             .spilled = misses - slots_.placed()};
+  }
+
+  /// Brings rows of distinct keys and keeps them for good: no policy is ever free to choose them,
+  /// and steps have so many slots fewer for other rows. Nothing may be under way. If not all find
+  /// a slot, it is an error, and nothing has changed.
+  row_traffic keep(host_exec const& exec, span<key const> keys, step_id step) {
+    expects(slots_.steps() == 0, "keep rows while no step has any");
+    row_refs refs;
+    refs.slots.resize(keys.size());
+    auto const refuse = [&](auto...) { no_room_here().to_keep(keys.size()); };
+    slots_.find(exec, keys, refs.slots.view(), refuse);
+    if (slots_.placed() < slots_.missed().size()) refuse();
+    buffer<std::uint32_t> once;
+    once.assign(keys.size(), 1);
+    auto const traffic = bring(exec, keys, std::as_const(once).view(), step, refs);
+    slots_.keep(refs.pins, std::as_const(refs.slots).view());
+    return traffic;
   }
 
   /// Lets go of a step's rows; they stay cached until a policy gives them up.
@@ -128,19 +144,8 @@ class cached_rows {
   static constexpr slot_id absent = cache_slots<Cache, key, Sets>::absent;
   static constexpr std::size_t rows_a_piece = 256;  // copies that a thread takes at a time
 
-  [[noreturn]] void refuse(std::size_t rows, std::size_t available) const {
-    fail("a step needs " + std::to_string(rows) + " rows of width " +
-         std::to_string(store_.layout().dim) + " in the cache at once, and it can have " +
-         std::to_string(available) + " of " + std::to_string(capacity()) +
-         ": raise cache_rows or lower the batch");
-  }
-
-  [[noreturn]] void refuse(std::size_t rows, std::size_t available, std::size_t set) const {
-    fail("a step needs " + std::to_string(rows) + " ways of set " + std::to_string(set) +
-         " for rows of width " + std::to_string(store_.layout().dim) +
-         " at once, and it can have " + std::to_string(available) + " of " +
-         std::to_string(sets().set_size()) +
-         ": take more ways, another set_overflow or more cache_rows, or lower the batch");
+  [[nodiscard]] no_room no_room_here() const {
+    return {weights_.width(), capacity(), sets().set_size(), slots_.kept()};
   }
 
   /// Lists which row goes where, so that nothing depends on the next plan, and gives the slots

@@ -60,8 +60,11 @@ class policy_slots {
   /// A slot's row has left.
   void on_evict(way_id slot) { policy_.on_evict(of_set(set(slot)), sets_[set(slot)], way(slot)); }
 
-  /// Asks for the state of a slot.
-  void prefetch(way_id slot) const noexcept { prefetch_line(slots_.get() + slot); }
+  /// Asks for the state of a slot, and for that of its set.
+  void prefetch(way_id slot) const noexcept {
+    if constexpr (Ways != all_ways) prefetch_line(sets_.get() + set(slot));
+    prefetch_line(slots_.get() + slot);
+  }
   /// Asks for all that `victim` may touch in a set; nothing where there is one.
   void prefetch_set(std::size_t set) const noexcept {
     if constexpr (Ways != all_ways) {

@@ -11,8 +11,9 @@
 namespace inlay::inline INLAY_ABI {
 
 /// Many sets of `Ways` slots, a row in the set that its hash says: the part that
-/// `parts.organisation` names. What a policy does to a row touches the few slots of one set; the
-/// price is that a set may be full of rows in use while others are not, see `set_overflow`.
+/// `parts.organisation` names. The same rows meet in a set as in one of `cache_set`, which a thread
+/// of a device serves by itself; on a host its plans take longer than those of one set. A set may
+/// be full of rows in use while others are not, see `set_overflow`: the fewer ways, the sooner.
 template <std::uint32_t Ways>
 struct set_associative {
   static_assert(Ways > 0, "a set needs at least one way");

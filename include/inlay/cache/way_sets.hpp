@@ -147,8 +147,9 @@ class way_sets {
   void count_room(slot_pins const& pins, span<slot_id const> slots) noexcept {
     std::fill(room_.begin(), room_.end(), Ways);
     pins.for_each([&](slot_id slot) { --room_[slot / Ways]; });
+    auto const any_pinned = pins.size() > 0;
     for (auto const slot : slots) {
-      if (slot != no_way && !pins(slot)) --room_[slot / Ways];
+      if (slot != no_way && !(any_pinned && pins(slot))) --room_[slot / Ways];
     }
   }
 
