@@ -231,6 +231,16 @@ class engine : detail::part_checks<Parts> {
   /// Pools a batch of the user's own for evaluation.
   [[nodiscard]] looked_up lookup(batch const& own) { return lookup(own.view()); }
 
+  /// Keeps rows of a table in the cache for good, creating those that nobody has touched: no policy
+  /// may choose them, and steps have so many slots fewer for others. Throws, and keeps none, if
+  /// they don't fit. Of several ranks each keeps those that it owns; without a cache all stay
+  /// anyway.
+  void keep(table_id table, span<raw_id const> ids) {
+    expects(open_steps_ + leases_ == 0, "keep rows between steps");
+    expects(index(table) < shape_.tables.size(), "rows to keep need a table that there is");
+    at_.figures.rows += rows_.keep(table, shape_.tables[index(table)].dim, ids, step_id{plans_++});
+  }
+
   /// Writes cached rows back, so that the tables hold the truth. Returns how many rows that were.
   std::uint64_t flush() {
     auto const rows = rows_.settled().flush(parts_);

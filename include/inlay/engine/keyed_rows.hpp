@@ -1,6 +1,8 @@
 #pragma once
 
 #include <inlay/batch/batch_view.hpp>
+#include <inlay/core/hash.hpp>
+#include <inlay/core/ids.hpp>
 #include <inlay/core/sums.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/engine/lone_rows.hpp>
@@ -9,6 +11,7 @@
 #include <inlay/engine/shape.hpp>
 #include <inlay/engine/step_work.hpp>
 #include <inlay/exchange/gradient_partials.hpp>
+#include <inlay/exchange/owner_of.hpp>
 #include <inlay/optim/row_optimizer.hpp>
 
 #include <cstddef>
@@ -33,6 +36,10 @@ class keyed_rows {
 
   /// The rows of this rank.
   [[nodiscard]] row_groups<Parts>& groups() noexcept { return groups_; }
+  /// Whether the row is this rank's.
+  [[nodiscard]] bool owns(table_id, typename Parts::keys_type::key key) const noexcept {
+    return owner_of(hash(key), all_.comm().size()) == all_.comm().rank();
+  }
   /// Columns of a pooled row.
   [[nodiscard]] std::size_t stride() const noexcept { return groups_.stride(); }
   /// Prepares memory that is new.

@@ -39,6 +39,8 @@ class lone_rows {
 
   /// The tables of this rank.
   [[nodiscard]] row_groups<Parts>& groups() noexcept { return groups_; }
+  /// Whether the row is this rank's: all are.
+  [[nodiscard]] bool owns(table_id, typename Parts::keys_type::key) const noexcept { return true; }
   /// Columns of a pooled row.
   [[nodiscard]] std::size_t stride() const noexcept { return groups_.stride(); }
   /// Prepares memory that is new.

@@ -119,7 +119,7 @@ struct part_checks {
       !std::is_same_v<typename Parts::organisation_type, in_place> ||
           std::is_same_v<typename Parts::cache_type, no_cache>,
       "parts.organisation is in_place, where rows never move: it can't have a cache policy");
-  static_assert(!std::is_same_v<typename Parts::organisation_type, fully_associative> ||
+  static_assert(std::is_same_v<typename Parts::organisation_type, in_place> ||
                     !std::is_same_v<typename Parts::cache_type, no_cache>,
                 "parts.organisation needs a cache policy: name one in parts.cache, such as lru");
 };

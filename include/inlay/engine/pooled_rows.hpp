@@ -1,6 +1,7 @@
 #pragma once
 
 #include <inlay/batch/batch_view.hpp>
+#include <inlay/core/ids.hpp>
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/views.hpp>
@@ -35,6 +36,10 @@ class pooled_rows {
 
   /// The tables of this rank.
   [[nodiscard]] row_groups<Parts>& groups() noexcept { return groups_; }
+  /// Whether the row is this rank's.
+  [[nodiscard]] bool owns(table_id table, typename Parts::keys_type::key) const noexcept {
+    return index(table) % all_.comm().size() == all_.comm().rank();
+  }
   /// Columns of a pooled row.
   [[nodiscard]] std::size_t stride() const noexcept {
     return fields_.back().column + fields_.back().dim;

@@ -78,6 +78,17 @@ class row_group {
     return rows_.bring(exec, via, work.brought(), work.counts(), step, work.refs);
   }
 
+  /// Brings rows and keeps them in the cache for good, if there is one. Keys may come twice.
+  row_traffic keep(Parts const& parts, span<key const> keys, step_id step) {
+    if constexpr (requires { rows_.keep(parts.exec, keys, step); }) {
+      typename Parts::mapper_type::template workspace<key> mapping;
+      id_plan<key> distinct;
+      parts.mapper.map(parts.exec, keys, mapping, distinct);
+      return rows_.keep(parts.exec, distinct.unique.view(), step);
+    }
+    return {};
+  }
+
   /// Rows to the pooled bags of some samples of the batch. // pooled (rows, stride)
   void pool(work_type const& work, std::size_t first, std::size_t last, float* pooled) const {
     pooled_bags{work.bags, work.plan.virtual_ids.view(), work.used(), dim_}.pool(

@@ -139,6 +139,16 @@ class row_groups {
     });
   }
 
+  /// Brings rows of a width and keeps them in their cache for good.
+  row_traffic keep(Parts const& parts, std::size_t dim,
+                   span<typename Parts::keys_type::key const> keys, step_id step) {
+    row_traffic traffic;
+    for (auto& group : groups_) {
+      if (group.dim() == dim) traffic += group.keep(parts, keys, step);
+    }
+    return traffic;
+  }
+
   /// Lets go of the rows of a step.
   void release(work_type& work) noexcept {
     for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <inlay/batch/batch_view.hpp>
+#include <inlay/cache/row_refs.hpp>
+#include <inlay/core/buffer.hpp>
+#include <inlay/core/error.hpp>
 #include <inlay/core/ids.hpp>
+#include <inlay/core/views.hpp>
 #include <inlay/engine/job_thread.hpp>
 #include <inlay/engine/keyed_rows.hpp>
 #include <inlay/engine/lone_rows.hpp>
@@ -142,6 +146,22 @@ class row_stage {
       static_cast<void>(all_.meet(rank_call::lookup, work.number, 0));
     }
     rows_.look_up(work, batch);
+  }
+
+  /// Brings those of some rows of a table that are this rank's, and keeps them in the cache for
+  /// good.
+  row_traffic keep(table_id table, std::size_t dim, span<raw_id const> ids, step_id step) {
+    using keys = typename Parts::keys_type;
+    settle();
+    buffer<typename keys::key> own;
+    for (auto const id : ids) {
+      if (!keys::holds(table, id)) {
+        fail("id " + std::to_string(id) + " does not fit into a " + keys::name + " key");
+      }
+      auto const key = keys::pack(table, id);
+      if (rows_.owns(table, key)) own.push_back(key);
+    }
+    return rows_.groups().keep(parts_, dim, std::as_const(own).view(), step);
   }
 
   /// Lets go of the rows of a step whose bringing has been awaited, or that was brought at once.
