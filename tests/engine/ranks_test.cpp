@@ -3,6 +3,7 @@
 #include "engine/training.hpp"
 
 #include <inlay/cache/lru.hpp>
+#include <inlay/core/one_of.hpp>
 #include <inlay/core/random.hpp>
 #include <inlay/engine/engine.hpp>
 #include <inlay/exchange/owner_all_to_all.hpp>
@@ -81,29 +82,28 @@ struct setting {
   std::size_t cache_rows = 0;
   std::size_t prefetch = 0;
   std::size_t threads = 1;
-  std::string exchange = {};  // of a one_of
+  std::string exchange = "owner_all_to_all";
+  std::string sums = "fixed";
 };
 
 constexpr std::uint64_t tested_samples = 150;
 
-template <class Exchange>
-Exchange exchange_of(setting const& how) {
-  if constexpr (inlay::is_one_of<Exchange>) {
-    return Exchange::named(how.exchange);
-  } else {
-    return {};
-  }
-}
+// Chosen at run time, so that there are few engines to compile.
+using any_sums = inlay::one_of<fast_sums, fixed_sums>;
+using any_exchange = inlay::one_of<inlay::owner_all_to_all, inlay::virtual_all_reduce,
+                                   inlay::virtual_gather_scatter>;
+std::vector<std::string> const exchanges{"owner_all_to_all", "virtual_all_reduce",
+                                         "virtual_gather_scatter", "pooled_all_to_all"};
 
-template <class Exchange, class Comm, class Cache, class Sums>
-auto parts_of(setting const& how, Comm const& comm, Cache const& cache, Sums const& sums) {
+template <class Exchange, class Comm, class Cache>
+auto parts_of(setting const& how, Exchange const& exchange, Comm const& comm, Cache const& cache) {
   return inlay::parts{
       .exec = host_exec(how.threads),
       .cache = cache,
-      .exchange = Exchange{},
+      .exchange = exchange,
       .comm = comm,
       .optimizer = inlay::rowwise_adagrad{.learning_rate = 0.05F, .initial_accumulator = 0.01F},
-      .sums = sums};
+      .sums = any_sums::named(how.sums)};
 }
 
 /// Parameters after training, and what evaluation sees then.
@@ -142,14 +142,21 @@ ranks_outcome train_rank(setting const& how, Parts const& parts) {
           trainer.figures().sent_bytes};
 }
 
+template <class Cache>
+ranks_outcome train_rank(setting const& how, thread_comm const& comm, Cache const& cache) {
+  if (how.exchange == inlay::pooled_all_to_all::name) {
+    return train_rank(how, parts_of(how, inlay::pooled_all_to_all{}, comm, cache));
+  }
+  return train_rank(how, parts_of(how, any_exchange::named(how.exchange), comm, cache));
+}
+
 /// Trains as many ranks, which must agree; the rows of all together.
-template <class Exchange, class Cache, class Sums>
-ranks_outcome train_ranks(std::size_t count, setting const& how, Cache const& cache,
-                          Sums const& sums) {
+template <class Cache>
+ranks_outcome train_ranks(std::size_t count, setting const& how, Cache const& cache) {
   std::mutex lock;
   std::vector<ranks_outcome> all(count);
   inlay::run_ranks(count, [&](thread_comm const& comm) {
-    auto mine = train_rank(how, parts_of<Exchange>(how, comm, cache, sums));
+    auto mine = train_rank(how, comm, cache);
     std::lock_guard const guard(lock);
     all[comm.rank()] = std::move(mine);
   });
@@ -166,18 +173,8 @@ ranks_outcome train_ranks(std::size_t count, setting const& how, Cache const& ca
   return first;
 }
 
-template <class Cache, class Sums>
-ranks_outcome train_alone(setting const& how, Cache const& cache, Sums const& sums) {
-  return train_rank(how, parts_of<inlay::owner_all_to_all>(how, self_comm{}, cache, sums));
-}
-
-/// Calls check(Exchange{}) for all of them.
-template <class Check>
-void for_exchanges(Check const& check) {
-  check(inlay::owner_all_to_all{});
-  check(inlay::virtual_all_reduce{});
-  check(inlay::virtual_gather_scatter{});
-  check(inlay::pooled_all_to_all{});
+ranks_outcome train_alone(setting const& how) {
+  return train_rank(how, parts_of(how, inlay::owner_all_to_all{}, self_comm{}, no_cache{}));
 }
 
 }  // namespace
@@ -186,56 +183,58 @@ TEST_CASE("engine: with fixed_sums any number of ranks and any exchange give one
   // 100: one chunk, so most ranks have nothing. 700: six chunks, which no number of ranks divides.
   for (auto const batch : {100U, 700U, 1024U}) {
     setting how{.batch = batch, .steps = batch == 100 ? 30U : 12U};
-    auto const alone = train_alone(how, no_cache{}, fixed_sums{});
-    for_exchanges([&](auto exchange) {
+    auto const alone = train_alone(how);
+    for (auto const& exchange : exchanges) {
       for (auto const count : {1U, 2U, 3U, 4U}) {
-        CAPTURE(exchange.name);
+        CAPTURE(exchange);
         CAPTURE(count);
         CAPTURE(batch);
-        CHECK(train_ranks<decltype(exchange)>(count, how, no_cache{}, fixed_sums{}) == alone);
+        how.exchange = exchange;
+        CHECK(train_ranks(count, how, no_cache{}) == alone);
       }
-    });
+    }
   }
 }
 
 TEST_CASE("engine: ranks behind caches that prefetch give one rank's bits") {
   setting how{.batch = 300, .steps = 20};
-  auto const alone = train_alone(how, no_cache{}, fixed_sums{});
+  auto const alone = train_alone(how);
   how.cache_rows = 1500;
   how.threads = 2;
   for (auto const prefetch : {0U, 2U}) {
     how.prefetch = prefetch;
-    for_exchanges([&](auto exchange) {
-      CAPTURE(exchange.name);
+    for (auto const& exchange : exchanges) {
+      CAPTURE(exchange);
       CAPTURE(prefetch);
-      CHECK(train_ranks<decltype(exchange)>(2, how, lru{}, fixed_sums{}) == alone);
-    });
+      how.exchange = exchange;
+      CHECK(train_ranks(2, how, lru{}) == alone);
+    }
   }
 }
 
 TEST_CASE("engine: with fast_sums ranks differ from one by rounding, and not from run to run") {
-  setting const how{.batch = 301, .steps = 1};
-  auto const alone = train_alone(how, no_cache{}, fast_sums{});
-  for_exchanges([&](auto exchange) {
-    CAPTURE(exchange.name);
+  setting how{.batch = 301, .steps = 1, .sums = "fast"};
+  auto const alone = train_alone(how);
+  for (auto const& exchange : exchanges) {
+    CAPTURE(exchange);
+    how.exchange = exchange;
     for (auto const count : {2U, 3U}) {
-      auto const many = train_ranks<decltype(exchange)>(count, how, no_cache{}, fast_sums{});
+      auto const many = train_ranks(count, how, no_cache{});
       CHECK(toy::distance(many.trained, alone.trained) < 1e-5);
-      CHECK(train_ranks<decltype(exchange)>(count, how, no_cache{}, fast_sums{}) == many);
+      CHECK(train_ranks(count, how, no_cache{}) == many);
     }
-  });
+  }
 }
 
 TEST_CASE("engine: an exchange chosen at run time is the one chosen at compile time") {
-  using any_exchange = inlay::one_of<inlay::owner_all_to_all, inlay::virtual_all_reduce,
-                                     inlay::virtual_gather_scatter>;
-  setting how{.batch = 301, .steps = 4};
-  how.exchange = "virtual_gather_scatter";
-  CHECK(train_ranks<any_exchange>(2, how, no_cache{}, fast_sums{}) ==
-        train_ranks<inlay::virtual_gather_scatter>(2, how, no_cache{}, fast_sums{}));
-  how.exchange = "owner_all_to_all";
-  CHECK(train_ranks<any_exchange>(2, how, no_cache{}, fast_sums{}) ==
-        train_ranks<inlay::owner_all_to_all>(2, how, no_cache{}, fast_sums{}));
+  setting how{.batch = 301, .steps = 4, .exchange = "virtual_gather_scatter", .sums = "fast"};
+  auto const chosen = train_ranks(2, how, no_cache{});
+  inlay::run_ranks(2, [&](thread_comm const& comm) {
+    auto const fixed =
+        train_rank(how, parts_of(how, inlay::virtual_gather_scatter{}, comm, no_cache{}));
+    CHECK(fixed.trained.dense == chosen.trained.dense);
+    CHECK(fixed.pooled == chosen.pooled);
+  });
 }
 
 TEST_CASE("engine: a rank that throws while the others train ends the training of all") {
@@ -244,7 +243,7 @@ TEST_CASE("engine: a rank that throws while the others train ends the training o
     auto shape = toy::mixed_shape();
     shape.batch = how.batch;
     inlay::engine trainer{shape,
-                          parts_of<inlay::owner_all_to_all>(how, comm, no_cache{}, fixed_sums{})};
+                          parts_of(how, any_exchange::named(how.exchange), comm, no_cache{})};
     toy::network net(toy::width_of(shape), toy::dense_width);
     net.attach_to(trainer);
     drawn_stream samples(how.steps * how.batch);
@@ -285,7 +284,7 @@ std::vector<std::string> sentences_of_two(std::size_t cache_rows, Body const& bo
       auto shape = toy::mixed_shape();
       shape.deadline_s = 30.0;
       shape.cache_rows = cache_rows;
-      auto const parts = parts_of<inlay::owner_all_to_all>({}, comm, lru{}, fixed_sums{});
+      auto const parts = parts_of({}, any_exchange{}, comm, lru{});
       inlay::engine trainer{shape, parts};
       try {
         body(trainer, comm.rank());
