@@ -60,6 +60,7 @@
 #include <inlay/codec/codec.hpp>
 #include <inlay/codec/raw.hpp>
 #include <inlay/core/buffer.hpp>
+#include <inlay/core/checks_knobs.hpp>
 #include <inlay/core/columns.hpp>
 #include <inlay/core/config.hpp>
 #include <inlay/core/device_exec.hpp>

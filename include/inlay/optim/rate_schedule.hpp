@@ -1,7 +1,7 @@
 #pragma once
 
+#include <inlay/core/checks_knobs.hpp>
 #include <inlay/core/config.hpp>
-#include <inlay/optim/row_optimizer.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/core/checks_knobs.hpp>
 #include <inlay/core/ids.hpp>
 #include <inlay/core/views.hpp>
 
@@ -19,12 +20,6 @@ template <class T>
 concept has_row_state = requires(T const optimizer, std::size_t dim, span<float> state) {
   { optimizer.state_floats(dim) } -> std::same_as<std::size_t>;
   { optimizer.reset(state) } -> std::same_as<void>;
-};
-
-/// Throws for knobs that make no sense.
-template <class T>
-concept checks_knobs = requires(T const optimizer) {
-  { optimizer.check() } -> std::same_as<void>;
 };
 
 /// Moves one row against its gradient. It must be noexcept: a step is applied as a whole or not at
