@@ -6,6 +6,7 @@
 # a warning names the right one.
 
 BEGIN {
+  asked["admission"] = "check|state|admit|prepare|bytes|dropped"
   asked["batch_source"] = "size|fields|dense_width|read"
   asked["cache_policy"] = "slot_state|set_state|reset|on_insert|on_hit|on_evict|victim|prepare_hit|check"
   asked["codec"] = "max_bytes|encode|decode"

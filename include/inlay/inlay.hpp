@@ -160,11 +160,16 @@
 #include <inlay/sim/replayed.hpp>
 #include <inlay/sim/set_replay.hpp>
 #include <inlay/sim/shards.hpp>
+#include <inlay/table/admission.hpp>
+#include <inlay/table/admit_if.hpp>
+#include <inlay/table/after.hpp>
+#include <inlay/table/always.hpp>
 #include <inlay/table/host_rows.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/initialiser.hpp>
 #include <inlay/table/new_row.hpp>
 #include <inlay/table/normal.hpp>
+#include <inlay/table/probability.hpp>
 #include <inlay/table/row_layout.hpp>
 #include <inlay/table/row_slabs.hpp>
 #include <inlay/table/row_store.hpp>
