@@ -82,6 +82,7 @@
 #include <inlay/core/sums.hpp>
 #include <inlay/core/thread_pool.hpp>
 #include <inlay/core/views.hpp>
+#include <inlay/engine/admitted_keys.hpp>
 #include <inlay/engine/batch_ids.hpp>
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>

@@ -46,6 +46,7 @@ struct row_traffic {
   std::uint64_t misses = 0;       ///< of them fetched from the table
   std::uint64_t evictions = 0;    ///< rows that left to make room
   std::uint64_t write_backs = 0;  ///< rows copied back to the table
+  std::uint64_t refused = 0;      ///< distinct rows that are not admitted, see table/admission.hpp
   std::uint64_t created = 0;      ///< of the misses, rows nobody had touched before
   std::uint64_t second_set = 0;   ///< of the misses, rows that went to another set than their first
   std::uint64_t spilled = 0;      ///< of the misses, rows that got no slot: used in the table
@@ -57,6 +58,7 @@ struct row_traffic {
     misses += more.misses;
     evictions += more.evictions;
     write_backs += more.write_backs;
+    refused += more.refused;
     created += more.created;
     second_set += more.second_set;
     spilled += more.spilled;

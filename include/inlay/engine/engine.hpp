@@ -65,6 +65,7 @@ class engine : detail::part_checks<Parts> {
         parts_(std::move(parts)),
         rows_(parts_, shape_),
         gradients_(parts_, shape_, rows_) {
+    parts_.admit.check();
     inlay::visit(parts_.optimizer, [](auto const& rule) { rule.check(); });
     inlay::visit(parts_.schedule, [](auto const& schedule) { schedule.check(); });
   }
@@ -258,6 +259,7 @@ class engine : detail::part_checks<Parts> {
   /// Figures since the engine was made.
   [[nodiscard]] report figures() const {
     auto result = at_.figures;
+    result.forgotten_keys = rows_.settled().forgotten();
     result.table_rows = rows_.settled().table_rows();
     result.bytes = rows_.settled().bytes();
     if constexpr (requires { parts_.comm.traffic(); }) result.sent_bytes = parts_.comm.traffic();

@@ -6,6 +6,7 @@
 #include <inlay/core/one_of.hpp>
 #include <inlay/core/sums.hpp>
 #include <inlay/core/views.hpp>
+#include <inlay/engine/admitted_keys.hpp>
 #include <inlay/engine/exchanged_keys.hpp>
 #include <inlay/engine/ranks.hpp>
 #include <inlay/exchange/row_exchange.hpp>
@@ -75,6 +76,7 @@ struct group_work {
   std::vector<gradient_memory> memory;                           ///< one for each thread
   buffer<std::uint32_t> gradient_places;                         // (n), of occurrences
   row_refs refs;                                                 ///< the rows that are brought
+  admitted_keys<key> admitted;                                   ///< those that may have one
   peeked_rows peeked;                                            ///< those of an evaluation
   /// Where rows of several ranks meet.
   typename detail::keys_between_ranks<Parts, moves_keys<Parts>>::type between;

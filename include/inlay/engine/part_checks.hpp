@@ -12,6 +12,7 @@
 #include <inlay/exchange/pooled_all_to_all.hpp>
 #include <inlay/optim/rate_schedule.hpp>
 #include <inlay/optim/row_optimizer.hpp>
+#include <inlay/table/admission.hpp>
 #include <inlay/table/initialiser.hpp>
 #include <inlay/table/row_store.hpp>
 #include <inlay/vsid/id_plan.hpp>
@@ -88,6 +89,8 @@ struct part_checks {
   static_assert(initialiser<typename Parts::init_type>,
                 "parts.init must be an initialiser: see table/initialiser.hpp");
   static_assert(opens_a_store<Parts>, "parts.table must open a row store: see table/row_store.hpp");
+  static_assert(admission<typename Parts::admit_type, typename Parts::keys_type::key>,
+                "parts.admit must be an admission: see table/admission.hpp");
   static_assert(!any_is_no_cache<typename Parts::cache_type>,
                 "parts.cache is a one_of with no_cache among its choices: whether rows move is a "
                 "matter of types, so write two engines");

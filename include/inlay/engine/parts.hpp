@@ -11,6 +11,7 @@
 #include <inlay/exchange/self_comm.hpp>
 #include <inlay/optim/constant_rate.hpp>
 #include <inlay/optim/rowwise_adagrad.hpp>
+#include <inlay/table/always.hpp>
 #include <inlay/table/host_table.hpp>
 #include <inlay/table/uniform.hpp>
 #include <inlay/vsid/hash_mapper.hpp>
@@ -34,16 +35,18 @@ using default_organisation =
 ///
 /// Its parameters are not constrained: `engine` says in a sentence what is wrong with a part.
 template <class Exec = host_exec, class Keys = narrow, class Mapper = hash_mapper,
-          class Init = uniform, class Table = host_table, class Cache = no_cache,
-          class Organisation = default_organisation<Cache>, class Exchange = owner_all_to_all,
-          class Comm = self_comm, class Pooling = sum, class Sync = bulk,
-          class Optimizer = rowwise_adagrad, class Schedule = constant_rate, class Sums = fast_sums>
+          class Init = uniform, class Table = host_table, class Admit = always,
+          class Cache = no_cache, class Organisation = default_organisation<Cache>,
+          class Exchange = owner_all_to_all, class Comm = self_comm, class Pooling = sum,
+          class Sync = bulk, class Optimizer = rowwise_adagrad, class Schedule = constant_rate,
+          class Sums = fast_sums>
 struct parts {
   using exec_type = Exec;
   using keys_type = Keys;
   using mapper_type = Mapper;
   using init_type = Init;
   using table_type = Table;
+  using admit_type = Admit;
   using cache_type = Cache;
   using organisation_type = Organisation;
   using exchange_type = Exchange;
@@ -59,6 +62,7 @@ struct parts {
   Mapper mapper = {};              ///< how a step's ids are de-duplicated
   Init init = {};                  ///< what a new row begins as
   Table table = {};                ///< where rows live
+  Admit admit = {};                ///< who gets a row at all
   Cache cache = {};                ///< which row leaves a full cache
   Organisation organisation = {};  ///< how rows get from the table to the step
   Exchange exchange = {};          ///< how rows get from rank to rank

@@ -19,6 +19,7 @@ struct report {
   std::uint64_t dropped_leases = 0;  ///< prefetched and never begun
   std::uint64_t clipped_steps = 0;   ///< that `shape.dense_clip_norm` made smaller
   std::uint64_t sent_bytes = 0;      ///< that this rank has sent to others
+  std::uint64_t forgotten_keys = 0;  ///< by `parts.admit`, for want of room
   std::size_t table_rows = 0;        ///< in all tables
   std::size_t bytes = 0;             ///< of tables and caches
   /// Seconds over all steps, by stage.

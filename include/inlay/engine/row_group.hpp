@@ -11,6 +11,7 @@
 #include <inlay/engine/report.hpp>
 #include <inlay/engine/shape.hpp>
 #include <inlay/optim/update_rows.hpp>
+#include <inlay/table/admission.hpp>
 #include <inlay/table/new_row.hpp>
 
 #include <algorithm>
@@ -35,6 +36,8 @@ class row_group {
   using pooling_type = typename Parts::pooling_type;
   /// What a step keeps for it.
   using work_type = group_work<Parts>;
+  /// Who gets a row.
+  using admit_type = typename Parts::admit_type;
   /// Where its rows live.
   using store_type =
       typename Parts::table_type::template store<keys_type, typename Parts::init_type>;
@@ -49,7 +52,8 @@ class row_group {
         stride_(stride),
         fields_(std::move(fields)),
         rows_(parts.organisation.open(parts.cache, shape.cache_rows,
-                                      parts.table.open(maker(parts, shape, dim)))) {
+                                      parts.table.open(maker(parts, shape, dim)))),
+        admission_(parts.admit) {
     for (auto const& table : shape.tables) {
       names_.push_back(table.name);
       rate_factors_.push_back(table.learning_rate_factor);
@@ -75,8 +79,21 @@ class row_group {
   template <class Stream>
   row_traffic bring(host_exec const& exec, row_streams<Stream>& via, step_id step,
                     work_type& work) {
-    return rows_.bring(exec, via, work.brought(), work.counts(), step, work.refs);
+    if constexpr (admits_all<admit_type>) {
+      return rows_.bring(exec, via, work.brought(), work.counts(), step, work.refs);
+    } else {
+      auto& admitted = work.admitted;
+      admitted.ask(rows_.store(), admission_, work.brought(), work.counts(), step);
+      auto traffic = rows_.bring(exec, via, admitted.keys(), admitted.counts(), step, work.refs);
+      admitted.spread(work.refs, rows_.store().layout());
+      traffic.unique += admitted.refused();
+      traffic.refused = admitted.refused();
+      return traffic;
+    }
   }
+
+  /// What decides who gets a row.
+  [[nodiscard]] auto const& admission() const noexcept { return admission_; }
 
   /// Brings rows and keeps them in the cache for good, if there is one. Keys may come twice.
   row_traffic keep(Parts const& parts, span<key const> keys, step_id step) {
@@ -254,6 +271,7 @@ class row_group {
   std::vector<std::string> names_;   // by table
   std::vector<float> rate_factors_;  // by table
   rows_type rows_;
+  typename admit_type::template state<key> admission_;
 };
 
 }  // namespace inlay::inline INLAY_ABI

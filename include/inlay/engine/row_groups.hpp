@@ -190,11 +190,20 @@ class row_groups {
     return rows;
   }
 
+  /// Keys that an admission has forgotten for want of room.
+  [[nodiscard]] std::uint64_t forgotten() const noexcept {
+    std::uint64_t keys = 0;
+    for (auto const& group : groups_) {
+      keys += group.admission().dropped();
+    }
+    return keys;
+  }
+
   /// Bytes of all tables and caches.
   [[nodiscard]] std::size_t bytes() const noexcept {
     std::size_t all = 0;
     for (auto const& group : groups_) {
-      all += group.rows().bytes();
+      all += group.rows().bytes() + group.admission().bytes();
     }
     return all;
   }
