@@ -1,6 +1,7 @@
 #pragma once
 
 #include "output_file.hpp"
+#include "report_table.hpp"
 
 #include <inlay/engine/report.hpp>
 
@@ -44,6 +45,13 @@ class example_report {
     lines_.emplace_back(words(key), value);
   }
 
+  void add(std::string const& key, report_table const& table) {
+    json_[key] = table.json();
+    for (auto const& line : table.lines()) {
+      title(line);
+    }
+  }
+
   /// Milliseconds a step, and the share of all stages, stage by stage.
   void add_stages(inlay::report const& figures) {
     double all = 0;
@@ -72,7 +80,11 @@ class example_report {
   void show() {
     std::printf("\n");
     for (auto const& [name, text] : lines_) {
-      std::printf("%-22s %s\n", name.c_str(), text.c_str());
+      if (text.empty()) {
+        std::printf("%s\n", name.c_str());
+      } else {
+        std::printf("%-22s %s\n", name.c_str(), text.c_str());
+      }
     }
     if (!file_.wanted()) return;
     file_.stream() << json_.dump(2) << '\n';
