@@ -121,7 +121,7 @@ bool even(inlay::narrow::key key, std::uint32_t) { return inlay::narrow::id(key)
 
 TEST_CASE("engine: admission gives the same rows cached, ahead of their step and on any ranks") {
   check_everywhere(after{.uses = 3});
-  check_everywhere(inlay::probability{.of = 0.2, .seed = 5});
+  check_everywhere(inlay::probability{.of = 0.2F, .seed = 5});
   check_everywhere(inlay::admit_if<decltype(&even)>{&even});
 }
 
