@@ -29,7 +29,7 @@
 ///
 /// Without virtual ids occurrences take the place of distinct keys in U, u and x, and in the
 /// virtual exchanges K is 8, for counts are all one. An engine adds, whatever the exchange, four
-/// meetings of 24 (R - 1) bytes a step, by which ranks agree, and 2 (R - 1) / R 4 P for a network
+/// meetings of 32 (R - 1) bytes a step, by which ranks agree, and 2 (R - 1) / R 4 P for a network
 /// of P parameters.
 struct sent_bytes {
   std::uint64_t keys = 0;

@@ -71,7 +71,7 @@ class study_data {
       }
     }
     sum.network = how.steps * ring_bytes(4 * network_size, how.ranks);
-    sum.meetings = how.steps * how.ranks * 4 * 24 * (how.ranks - 1);
+    sum.meetings = how.steps * how.ranks * 4 * 32 * (how.ranks - 1);
     return sum;
   }
 

@@ -87,6 +87,7 @@
 #include <inlay/engine/dense_parameters.hpp>
 #include <inlay/engine/engine.hpp>
 #include <inlay/engine/exchanged_keys.hpp>
+#include <inlay/engine/failure_of.hpp>
 #include <inlay/engine/gradient_stage.hpp>
 #include <inlay/engine/group_work.hpp>
 #include <inlay/engine/job_thread.hpp>

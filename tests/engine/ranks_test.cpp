@@ -15,6 +15,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -273,18 +274,50 @@ TEST_CASE("engine: a rank that throws while the others train ends the training o
   }
 }
 
+TEST_CASE("engine: a stream that fails on one rank is what all hear of, ahead of its step or not") {
+  for (auto const prefetch : {0U, 2U}) {
+    CAPTURE(prefetch);
+    std::vector<std::size_t> steps(2);
+    auto const train = [&](thread_comm const& comm) {
+      auto shape = toy::mixed_shape();
+      shape.batch = 300;
+      shape.prefetch = prefetch;
+      inlay::engine trainer{shape, parts_of({}, any_exchange{}, comm, no_cache{})};
+      struct torn : drawn_stream {
+        bool breaks;
+        explicit torn(bool here) : drawn_stream(3000), breaks(here) {}
+        inlay::batch_view read(inlay::sample_range range) {
+          if (breaks && range.first >= 1500) inlay::fail("line 51 has 3 fields");
+          return drawn_stream::read(range);
+        }
+      };
+      torn samples(comm.rank() == 1);
+      while (auto step = trainer.next(samples)) {
+        for (auto chunk : step->chunks())
+          chunk.backward(chunk.pooled());
+        trainer.finish(std::move(*step));
+        ++steps[comm.rank()];
+      }
+    };
+    CHECK_THROWS_WITH_AS(inlay::run_ranks(2, train), Contains("line 51 has 3 fields"), error);
+    CHECK(steps == std::vector<std::size_t>{5, 5});
+  }
+}
+
 namespace {
 
 /// Runs two ranks that each do something with an engine of their own, and returns what they heard.
 template <class Body>
-std::vector<std::string> sentences_of_two(std::size_t cache_rows, Body const& body) {
+std::vector<std::string> sentences_of_two(std::size_t cache_rows, Body const& body,
+                                          std::string const& sums = "fast") {
   std::vector<std::string> heard(2);
   try {
     inlay::run_ranks(2, [&](thread_comm const& comm) {
       auto shape = toy::mixed_shape();
       shape.deadline_s = 30.0;
       shape.cache_rows = cache_rows;
-      auto const parts = parts_of({}, any_exchange{}, comm, lru{});
+      setting const how{.sums = sums};
+      auto const parts = parts_of(how, any_exchange{}, comm, lru{});
       inlay::engine trainer{shape, parts};
       try {
         body(trainer, comm.rank());
@@ -382,4 +415,94 @@ TEST_CASE("engine: a step that is finished on one rank without all gradients mov
     CHECK(trainer.figures().samples == 200);
   });
   CHECK(heard == std::vector<std::string>(2));
+}
+
+TEST_CASE("engine: ranks that are not alike are told so") {
+  for (int what = 0; what < 4; ++what) {
+    CAPTURE(what);
+    auto const train = [&](thread_comm const& comm) {
+      auto shape = toy::mixed_shape();
+      bool const other = comm.rank() == 1;
+      if (other && what == 0) shape.seed = 78;
+      if (other && what == 1) shape.batch = 600;
+      if (other && what == 2) shape.tables[1].learning_rate_factor = 3.0F;
+      setting how{};
+      if (other && what == 3) how.exchange = "virtual_all_reduce";
+      inlay::engine trainer{shape,
+                            parts_of(how, any_exchange::named(how.exchange), comm, no_cache{})};
+      drawn_stream samples(600);
+      static_cast<void>(trainer.next(samples));
+    };
+    CHECK_THROWS_WITH_AS(inlay::run_ranks(2, train), Contains("differ in shape, parts"), error);
+  }
+}
+
+TEST_CASE("engine: chunks that another number of ranks would cut otherwise are refused") {
+  auto const heard = sentences_of_two(
+      4000,
+      [](auto& trainer, std::size_t rank) {
+        drawn_stream samples(600);
+        static_cast<void>(trainer.begin(samples.read({0, rank == 0 ? 128U : 72U})));
+        static_cast<void>(trainer.begin(samples.read({0, rank == 0 ? 200U : 0U})));
+        static_cast<void>(trainer.begin(samples.read({0, 100})));
+      },
+      "fixed");
+  for (auto const& sentence : heard) {
+    CHECK(sentence.find("multiple of 128 of them; rank 0 has 100") != std::string::npos);
+  }
+}
+
+TEST_CASE("engine: a look-up that fails on one rank fails on all, and the next one goes well") {
+  auto const heard = sentences_of_two(4000, [](auto& trainer, std::size_t rank) {
+    inlay::batch content;
+    content.reset({1, 6, 0});
+    for (auto& id : content.ids())
+      id = rank == 1 ? ~std::uint64_t{0} : 1;
+    content.labels()[0] = 0.0F;
+    std::string sentence;
+    try {
+      static_cast<void>(trainer.lookup(content));
+    } catch (error const& wrong) {
+      sentence = wrong.sentence();
+    }
+    CHECK(sentence.find(rank == 1 ? "does not fit" : "rank 1 could not") != std::string::npos);
+    for (auto& id : content.ids())
+      id = 7;
+    CHECK(trainer.lookup(content).pooled.rows == 1);
+  });
+  CHECK(heard == std::vector<std::string>(2));
+}
+
+TEST_CASE("engine: a rank without samples forgets the sums of a step that was refused") {
+  std::vector<float> ends(2);
+  inlay::run_ranks(2, [&](thread_comm const& comm) {
+    auto shape = inlay::shape::one_table_per_field(1, 1);
+    setting const how{.sums = "fast"};
+    inlay::engine trainer{shape, parts_of(how, any_exchange{}, comm, no_cache{})};
+    float weight = 1.0F;
+    float slope = 0.0F;
+    inlay::matrix_view<float> const value{&weight, 1, 1};
+    inlay::matrix_view<float const> const gradient{&slope, 1, 1};
+    trainer.attach({&value, 1}, {&gradient, 1});
+    inlay::batch content;
+    content.reset({comm.rank() == 0 ? 2U : 0U, 1, 0});
+    for (auto& id : content.ids())
+      id = 1;
+    for (auto& label : content.labels())
+      label = 0.0F;
+    auto step = trainer.begin(content);
+    auto const finish = [&](float pooled) {
+      for (auto chunk : step.chunks()) {
+        slope = 1.0F;
+        std::vector<float> const given(chunk.rows(), pooled);
+        chunk.backward({given.data(), chunk.rows(), 1});
+      }
+      trainer.finish(std::move(step));
+    };
+    CHECK_THROWS_AS(finish(3e38F), error);
+    finish(1.0F);
+    ends[comm.rank()] = weight;
+  });
+  CHECK(ends[0] == ends[1]);
+  CHECK(ends[0] == doctest::Approx(1.0 - 0.05 * 0.5 / std::sqrt(0.25 + 0.01)).epsilon(1e-4));
 }

@@ -88,6 +88,7 @@ class engine : detail::part_checks<Parts> {
               span<matrix_view<float const> const> gradients) {
     expects(begun_ == trace::time{} && leases_ == 0, "attach parameters before the first step");
     gradients_.dense().attach(parts_.optimizer, parameters, gradients);
+    rows_.all().add_to_kind(gradients_.dense().size());
   }
 
   /// Records every stage and step, and chunks of `each_chunk`, from now on. `into` stays the
@@ -122,7 +123,9 @@ class engine : detail::part_checks<Parts> {
       auto const range = parts_.sync.grant(ahead_.next(), stream.size(), shape_.batch);
       if (range.empty()) break;
       ahead_.add(range, [&] {
-        return prefetch(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_));
+        return together([&] {
+          return prefetch(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_));
+        });
       });
     }
     if (ahead_.size() == 0) {
@@ -149,7 +152,7 @@ class engine : detail::part_checks<Parts> {
   /// is free afterwards. The rows stay until the step is over, so all that is prefetched must fit
   /// into the cache together. What goes wrong is thrown when the lease begins.
   [[nodiscard]] lease_type prefetch(batch_view const& batch) {
-    auto work = take_work(batch);
+    auto work = together([&] { return take_work(batch); });
     try {
       rows_.bring_ahead(*work, batch);
     } catch (...) {
@@ -188,7 +191,7 @@ class engine : detail::part_checks<Parts> {
   [[nodiscard]] step_type begin(batch_view const& batch) {
     auto const now = trace::clock::now();
     expects(open_steps_ == 0, "finish or drop the step at hand before the next one begins");
-    auto work = take_work(batch);
+    auto work = together([&] { return take_work(batch); });
     work->began = now;
     try {
       rows_.bring(*work, batch);
@@ -271,15 +274,28 @@ class engine : detail::part_checks<Parts> {
   friend lease_type;
   friend chunk<engine>;
 
+  /// Calls body(), which makes a plan; if it fails before it has met the other ranks, they are
+  /// told.
+  template <class Body>
+  [[nodiscard]] auto together(Body const& body) {
+    auto const plan = plans_;
+    try {
+      return body();
+    } catch (...) {
+      if (plans_ == plan) rows_.decline(plans_++);
+      throw;
+    }
+  }
+
   /// Memory for a step with this batch, which it may keep of the batch but its ids.
   [[nodiscard]] std::unique_ptr<work_type> take_work(batch_view const& batch) {
     check(batch, shape_);
     expects(batch.labels.size() == batch.rows, "a batch to train on needs a label for every row");
     auto work = rows_.take();
-    work->number = plans_++;
     inlay::visit(parts_.sums, [&](auto const& sums) {
       work->take(batch, sums, exec().threads(), gradients_.dense().size());
     });
+    work->number = plans_++;
     return work;
   }
 
@@ -290,7 +306,8 @@ class engine : detail::part_checks<Parts> {
       ahead_.go_to(0);
       return std::nullopt;
     }
-    auto begun = begin(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_));
+    auto begun = together(
+        [&] { return begin(read_share(stream, range, rows_.all(), parts_.sums, shape_, at_)); });
     ahead_.go_to(range.last);
     return begun;
   }

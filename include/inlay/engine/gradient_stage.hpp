@@ -5,6 +5,7 @@
 #include <inlay/core/row_math.hpp>
 #include <inlay/core/views.hpp>
 #include <inlay/engine/dense_parameters.hpp>
+#include <inlay/engine/failure_of.hpp>
 #include <inlay/engine/progress.hpp>
 #include <inlay/engine/ranks.hpp>
 #include <inlay/engine/row_stage.hpp>
@@ -70,16 +71,6 @@ class gradient_stage {
   }
 
  private:
-  template <class Body>
-  [[nodiscard]] static std::exception_ptr failure_of(Body const& body) {
-    try {
-      body();
-    } catch (...) {
-      return std::current_exception();
-    }
-    return nullptr;
-  }
-
   static void require_all(work_type const& work) {
     for (std::size_t number = 0; number < work.chunks; ++number) {
       if (work.came_back[number] == 0) {
@@ -120,6 +111,7 @@ class gradient_stage {
   /// The gradients of all chunks, of all ranks, added up where those of the first one were.
   void sum_dense(work_type& work) {
     auto* const gradients = work.dense_gradients.data();
+    if (work.chunks == 0) std::fill_n(gradients, dense_.size(), 0.0F);
     if constexpr (row_stage<Parts>::ranks_type::alone) {
       dense_.add_up(parts_.exec, gradients, work.chunks);
     } else if (dense_.size() > 0 && work.padded) {

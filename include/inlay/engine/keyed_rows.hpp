@@ -15,7 +15,6 @@
 #include <inlay/optim/row_optimizer.hpp>
 
 #include <cstddef>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -45,15 +44,13 @@ class keyed_rows {
   /// Prepares memory that is new.
   void adopt(work_type& work) const { work.stride = stride(); }
 
-  /// Lists the ids of a batch and tells their owners. Together with the others.
-  void request(work_type& work, batch_view const& batch) {
-    std::exception_ptr failure;
-    try {
-      groups_.map(parts_, batch, work.summed_rows, work.groups);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    work.meet(all_, batch.rows, failure);
+  /// Lists the ids of a batch.
+  void list(work_type& work, batch_view const& batch) {
+    groups_.map(parts_, batch, work.summed_rows, work.groups);
+  }
+
+  /// Tells the owners of the ids that were listed. Together with the others.
+  void request(work_type& work, batch_view const&) {
     for_groups(work, [&](auto&, auto& group) {
       group.bags.first_chunk = work.first_chunk;
       group.between.request(all_.comm(), parts_.exec, parts_.exchange, group.plan, all_.until());
@@ -97,9 +94,8 @@ class keyed_rows {
     groups_.update(parts_, work.groups, work.pooled_gradient.data(), factor, context);
   }
 
-  /// Pools a batch without creating or moving anything. Together with the others.
-  void look_up(work_type& work, batch_view const& batch) {
-    groups_.map(parts_, batch, work.summed_rows, work.groups);
+  /// Pools a batch that was listed, without creating or moving anything. Together with the others.
+  void look_up(work_type& work, batch_view const&) {
     for_groups(work, [&](auto const& rows, auto& group) {
       group.between.request(all_.comm(), parts_.exec, parts_.exchange, group.plan, all_.until());
       rows.peek(group.brought(), group.peeked);

@@ -46,9 +46,6 @@ class lone_rows {
   /// Prepares memory that is new.
   void adopt(work_type& work) const { work.stride = stride(); }
 
-  /// What must be done together with other ranks before rows are brought; nothing.
-  void request(work_type&, batch_view const&) {}
-
   /// Lists the ids of a batch; on any thread.
   void map(work_type& work, batch_view const& batch) {
     groups_.map(parts_, batch, work.summed_rows, work.groups);

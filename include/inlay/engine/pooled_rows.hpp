@@ -1,5 +1,6 @@
 #pragma once
 
+#include <inlay/bag/bag_list.hpp>
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/core/ids.hpp>
 #include <inlay/core/one_of.hpp>
@@ -50,9 +51,21 @@ class pooled_rows {
     work.between.bags.emplace(all_.comm(), fields_);
   }
 
+  /// Throws if an id of a batch does not fit into a key: its owner would not know whose it was.
+  void list(work_type&, batch_view const& batch) const {
+    using keys = typename Parts::keys_type;
+    for (std::size_t field = 0; field < batch.fields; ++field) {
+      auto const end = batch.offsets[batch.bag(field, 0) + batch.rows];
+      for (auto i = batch.offsets[batch.bag(field, 0)]; i < end; ++i) {
+        if (!keys::holds(fields_[field].table, batch.ids[i])) [[unlikely]] {
+          detail::refuse_id<keys>(batch, field, fields_[field].table, i);
+        }
+      }
+    }
+  }
+
   /// Sends bags to the owners of their tables. Together with the others.
   void request(work_type& work, batch_view const& batch) {
-    work.meet(all_, batch.rows, nullptr);
     work.between.all = work.between.bags->request(all_.comm(), batch, all_.until());
   }
 

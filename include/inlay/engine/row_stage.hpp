@@ -4,8 +4,11 @@
 #include <inlay/cache/row_refs.hpp>
 #include <inlay/core/buffer.hpp>
 #include <inlay/core/error.hpp>
+#include <inlay/core/hash.hpp>
 #include <inlay/core/ids.hpp>
+#include <inlay/core/one_of.hpp>
 #include <inlay/core/views.hpp>
+#include <inlay/engine/failure_of.hpp>
 #include <inlay/engine/job_thread.hpp>
 #include <inlay/engine/keyed_rows.hpp>
 #include <inlay/engine/lone_rows.hpp>
@@ -20,9 +23,11 @@
 #include <inlay/optim/row_optimizer.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,7 +70,7 @@ class row_stage {
   /// Opens tables and caches. `parts` stays the caller's.
   row_stage(Parts const& parts, shape const& shape)
       : parts_(parts),
-        all_(parts.comm, shape.deadline_s),
+        all_(parts.comm, shape.deadline_s, kind_of(parts, shape)),
         rows_(parts, shape, all_),
         via_(parts.exec),
         compute_(parts.exec.open_stream()) {}
@@ -109,6 +114,16 @@ class row_stage {
     }
   }
 
+  /// Tells the others that this rank could not even begin to bring the rows of a plan.
+  void decline(std::int64_t plan) noexcept {
+    if constexpr (!ranks_type::alone) {
+      try {
+        static_cast<void>(all_.meet(rank_call::prefetch, plan, ranks_type::failed));
+      } catch (...) {  // what is thrown here has a cause, which is on its way
+      }
+    }
+  }
+
   /// Returns when the thread is through with the rows that were sent for.
   void await(work_type& work) { thread_.wait(work.bringing); }
 
@@ -143,7 +158,7 @@ class row_stage {
   void look_up(work_type& work, batch_view const& batch) {
     settle();
     if constexpr (!ranks_type::alone) {
-      static_cast<void>(all_.meet(rank_call::lookup, work.number, 0));
+      all_.agree(rank_call::lookup, work.number, failure_of([&] { rows_.list(work, batch); }));
     }
     rows_.look_up(work, batch);
   }
@@ -153,6 +168,7 @@ class row_stage {
   row_traffic keep(table_id table, std::size_t dim, span<raw_id const> ids, step_id step) {
     using keys = typename Parts::keys_type;
     settle();
+    all_.agree(rank_call::keep, number(step), nullptr);
     buffer<typename keys::key> own;
     for (auto const id : ids) {
       if (!keys::holds(table, id)) {
@@ -206,6 +222,23 @@ class row_stage {
     return work;
   }
 
+  /// What all ranks need the same, in one number.
+  [[nodiscard]] static std::uint64_t kind_of(Parts const& parts, shape const& shape) {
+    auto const name_of = [](auto const& part) {
+      return inlay::visit(part, [](auto const& chosen) {
+        std::uint64_t bits = 0;
+        if constexpr (requires { std::string_view(chosen.name); }) {
+          for (auto const letter : std::string_view(chosen.name)) {
+            bits = mix(bits, static_cast<std::uint64_t>(letter));
+          }
+        }
+        return bits;
+      });
+    };
+    auto kind = mix(mix(name_of(parts.sums), name_of(parts.optimizer)), name_of(parts.exchange));
+    return mix(kind, shape.fingerprint());
+  }
+
   void settle() {
     thread_.settle();
     via_.drain();
@@ -218,6 +251,7 @@ class row_stage {
     work.opened.ids = batch.ids.size();
     if constexpr (!ranks_type::alone) {
       detail::stage_timer const timer(work.opened, trace_, stage::map, step_id{work.number});
+      work.meet(all_, batch.rows, failure_of([&] { rows_.list(work, batch); }));
       rows_.request(work, batch);
     }
   }

@@ -4,8 +4,10 @@
 #include <inlay/batch/batch_view.hpp>
 #include <inlay/cache/no_cache.hpp>
 #include <inlay/core/error.hpp>
+#include <inlay/core/hash.hpp>
 #include <inlay/core/ids.hpp>
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +56,26 @@ struct shape {
       result.field_tables.push_back(static_cast<table_id>(field));
     }
     return result;
+  }
+
+  /// All that ranks must have the same, in one number; each may have a cache of its own size.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept {
+    auto bits = mix(mix(seed, batch), mix(prefetch, tables.size()));
+    auto const add = [&](float value) { bits = mix(bits, std::bit_cast<std::uint32_t>(value)); };
+    for (auto const& table : tables) {
+      bits = mix(bits, table.dim);
+      add(table.initial_scale);
+      add(table.learning_rate_factor);
+      for (auto const letter : table.pooling) {
+        bits = mix(bits, static_cast<std::uint64_t>(letter));
+      }
+    }
+    for (auto const table : field_tables) {
+      bits = mix(bits, index(table));
+    }
+    add(dense_learning_rate_factor);
+    add(dense_clip_norm);
+    return bits;
   }
 
   /// Throws the sentence that names what does not fit together.

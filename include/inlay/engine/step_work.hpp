@@ -87,10 +87,8 @@ struct step_work {
   /// ranks if one has failed.
   template <class Ranks>
   void meet(Ranks& all, std::size_t own_rows, std::exception_ptr const& own_failure) {
-    constexpr auto failed = ~std::uint64_t{0};
-    rows_of_ranks = all.meet(rank_call::prefetch, number, own_failure ? failed : own_rows);
-    if (own_failure) std::rethrow_exception(own_failure);
-    all.refuse_if_any(rows_of_ranks, failed);
+    rows_of_ranks = all.gather(rank_call::prefetch, number, own_rows, own_failure);
+    require_whole_chunks();
     global_rows = 0;
     std::uint64_t chunks_before = 0;
     for (std::size_t rank = 0; rank < rows_of_ranks.size(); ++rank) {
@@ -101,6 +99,20 @@ struct step_work {
     nodes_.clear();
     if (padded) {
       dyadic_nodes(first_chunk, first_chunk + static_cast<std::uint32_t>(chunks), nodes_);
+    }
+  }
+
+  /// Throws on all ranks if chunks would be others on another number of ranks.
+  void require_whole_chunks() const {
+    bool ended = false;
+    for (std::size_t rank = 0; rank < rows_of_ranks.size() && padded; ++rank) {
+      if (ended && rows_of_ranks[rank] > 0) {
+        fail("under fixed_sums only the last rank that has samples may have other than a multiple "
+             "of " +
+             std::to_string(summed_rows) + " of them; rank " + std::to_string(rank - 1) + " has " +
+             std::to_string(rows_of_ranks[rank - 1]));
+      }
+      ended = ended || rows_of_ranks[rank] % summed_rows != 0;
     }
   }
 

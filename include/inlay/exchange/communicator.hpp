@@ -6,8 +6,23 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <string>
 
 namespace inlay::inline INLAY_ABI {
+
+/// What a rank throws because of another one, which has failed or has not come: a consequence, of
+/// which the cause may be thrown there.
+class peer_error : public error {
+ public:
+  using error::error;
+};
+
+/// Throws `peer_error` with this sentence.
+[[noreturn]] inline void fail_by_peer(std::string const& sentence,
+                                      char const* file = __builtin_FILE(),
+                                      int line = __builtin_LINE()) {
+  throw peer_error(sentence, file, line);
+}
 
 /// When a wait gives up. A wait that does is an error, and the communicator is dead from then on.
 using deadline = std::chrono::steady_clock::time_point;

@@ -119,7 +119,7 @@ class rank_meeting {
     changed_.notify_all();
   }
   void throw_if_dead() const {
-    if (!dead_.empty()) inlay::fail(dead_);
+    if (!dead_.empty()) fail_by_peer(dead_);
   }
   /// The memory that the exception may free is read by nobody.
   void throw_when_quiet(lock_type& lock) {

@@ -21,19 +21,29 @@ class first_failure {
     std::lock_guard const lock(mutex_);
     if (!failure_) failure_ = std::current_exception();
   }
+  /// The same for what only follows from another rank's failure, which counts if there is no other.
+  void note_consequence() noexcept {
+    std::lock_guard const lock(mutex_);
+    if (!consequence_) consequence_ = std::current_exception();
+  }
   void rethrow_if_any() const {
     if (failure_) std::rethrow_exception(failure_);
+    if (consequence_) std::rethrow_exception(consequence_);
   }
 
  private:
   std::mutex mutex_;
   std::exception_ptr failure_;
+  std::exception_ptr consequence_;
 };
 
 template <class Body>
 void run_rank(thread_comm const& comm, Body const& body, first_failure& failure) noexcept {
   try {
     body(comm);
+  } catch (peer_error const& fault) {
+    failure.note_consequence();
+    comm.fail(fault.sentence());
   } catch (error const& fault) {
     failure.note();  // before the others hear of it and fail too
     comm.fail(fault.sentence());
@@ -50,7 +60,7 @@ void run_rank(thread_comm const& comm, Body const& body, first_failure& failure)
 
 /// Calls body(thread_comm) for `count` ranks, each on a thread of its own, and returns when all are
 /// through. If one throws, the communicator ends with its sentence, so that no other waits for it,
-/// and the caller gets the exception of the rank that failed first.
+/// and the caller gets the exception of the rank that failed first, of its own accord if any did.
 template <class Body>
 void run_ranks(std::size_t count, Body const& body) {
   thread_group const group(count);
