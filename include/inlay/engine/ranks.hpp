@@ -42,7 +42,7 @@ class ranks {
 
   /// Waits for others so many seconds and no longer. `kind`: what must be the same on all ranks, in
   /// one number.
-  ranks(Comm comm, double patience_s, std::uint64_t kind)
+  ranks(Comm comm, double patience_s, std::uint64_t kind = 0)
       : comm_(std::move(comm)),
         kind_(kind),
         patience_(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
