@@ -231,8 +231,9 @@ TEST_CASE("set_associative: a set that is too full is named, and nothing has cha
   (void)bring(rows, part(keys, 0, 2), first);
   row_refs second;
   CHECK(sentence_of([&] { (void)bring(rows, part(keys, 1, 4), second); }) ==
-        "a step needs 4 ways of set 1 for rows of width 3 at once, and it can have 3 of 4: take "
-        "more ways, another set_overflow or more cache_rows, or lower the batch");
+        "a step needs 4 ways of set 1 for rows of width 3 at once, and it can have 3 of 4 beside 1 "
+        "step in flight: take more ways, another set_overflow or more cache_rows, or lower the "
+        "batch, or have fewer steps in flight (shape.prefetch, leases)");
   CHECK(rows.store().size() == 2);
   rows.release(second);
   CHECK(bring(rows, part(keys, 1, 3), second).hits == 1);

@@ -7,6 +7,7 @@
 #include <inlay/engine/engine.hpp>
 #include <inlay/exchange/run_ranks.hpp>
 #include <inlay/exchange/thread_comm.hpp>
+#include <inlay/table/after.hpp>
 
 #include <doctest/doctest.h>
 
@@ -77,8 +78,8 @@ TEST_CASE("engine: rows to keep that do not fit are an error, and none is kept")
   raw_id const large = ~raw_id{0};
   CHECK_THROWS_WITH_AS(trainer.keep(table_id{0}, {&large, 1}), Contains("does not fit"), error);
   auto step = trainer.begin(ids_from(1, 1));
-  CHECK_THROWS_WITH_AS(trainer.keep(table_id{0}, {many.data(), 1}), Contains("between steps"),
-                       error);
+  CHECK_THROWS_WITH_AS(trainer.keep(table_id{0}, {many.data(), 1}),
+                       Contains("while no step is open"), error);
 }
 
 TEST_CASE("engine: to keep rows changes no bit, in sets and without a cache as well") {
@@ -97,6 +98,20 @@ TEST_CASE("engine: to keep rows changes no bit, in sets and without a cache as w
                                            .overflow = inlay::set_overflow::spill}}}) == truth);
   auto in_place = rows_after(inlay::engine{one_table(0), parts{}});
   CHECK(in_place == truth);
+}
+
+TEST_CASE("engine: rows that are kept are there with and without a cache, whatever is admitted") {
+  inlay::after const admit{.uses = 100};
+  auto const created = [&](auto&& trainer) {
+    trainer.keep(table_id{0}, {kept.data(), kept.size()});
+    train(trainer, ids_from(0, 5));
+    CHECK(trainer.figures().rows.refused == 2);
+    return toy::rows_of(trainer);
+  };
+  auto const cached =
+      created(inlay::engine{one_table(8), parts{.admit = admit, .cache = inlay::fifo{}}});
+  CHECK(cached.size() == 3);
+  CHECK(created(inlay::engine{one_table(0), parts{.admit = admit}}).size() == 3);
 }
 
 TEST_CASE("engine: each rank keeps the rows that it owns") {

@@ -245,7 +245,8 @@ TEST_CASE("engine: rows that do not fit beside those of other leases are an erro
   auto third = trainer->prefetch(counted_batch(2, 5));  // three of the five are there
   finish(*trainer, trainer->begin(std::move(first)));
   CHECK_THROWS_WITH_AS((void)trainer->begin(std::move(second)),
-                       Contains("needs 4 rows of width 2 in the cache at once, and it can have 3"),
+                       Contains("needs 4 rows of width 2 in the cache at once, and it can have 3 "
+                                "of 8 beside 1 step in flight"),
                        error);
   finish(*trainer, trainer->begin(std::move(third)));
   finish(*trainer, trainer->begin(counted_batch(100, 8)));  // nothing is pinned for good
@@ -320,9 +321,17 @@ TEST_CASE("engine: training stops at any moment, and another stream goes on wher
     }
     CHECK(rows == 12);
     CHECK(trainer->figures().dropped_leases == (prefetch == 0 ? 0 : 2));
+    CHECK(trainer->next(samples)->rows() == 4);
+    trainer->rewind();
+    std::size_t all = 0;
+    while (auto step = trainer->next(other)) {
+      all += step->rows();
+      finish(*trainer, std::move(*step));
+    }
+    CHECK(all == 20);
     (void)trainer->next(samples);
     trainer->forget_ahead();
-    CHECK(trainer->figures().dropped_leases == (prefetch == 0 ? 0 : 4));
+    CHECK(trainer->figures().dropped_leases == (prefetch == 0 ? 0 : 6));
     (void)trainer->next(samples);
   }  // and with steps ahead
 }

@@ -50,7 +50,10 @@ class cached_rows {
 
   /// Throws if so many rows could not be here at once, whatever else is.
   void expect_room(std::size_t rows) const {
-    if (rows > capacity() && !sets().always_fits()) no_room_here()(rows, capacity());
+    if (rows <= capacity() || sets().always_fits()) return;
+    auto refuse = no_room_here();
+    refuse.steps = 0;  // it would not fit without them either
+    refuse(rows, capacity());
   }
 
   /// Plans a step, writes its victims back, fetches its misses, pins its rows. `keys` are distinct.
@@ -145,7 +148,7 @@ class cached_rows {
   static constexpr std::size_t rows_a_piece = 256;  // copies that a thread takes at a time
 
   [[nodiscard]] no_room no_room_here() const {
-    return {weights_.width(), capacity(), sets().set_size(), slots_.kept()};
+    return {weights_.width(), capacity(), sets().set_size(), slots_.kept(), slots_.steps()};
   }
 
   /// Lists which row goes where, so that nothing depends on the next plan, and gives the slots

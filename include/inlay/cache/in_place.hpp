@@ -2,6 +2,7 @@
 
 #include <inlay/cache/organisation.hpp>
 #include <inlay/cache/row_streams.hpp>
+#include <inlay/core/buffer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,14 @@ class in_place_rows {
   row_traffic bring(host_exec const& exec, row_streams<Stream>&, span<key const> keys,
                     span<std::uint32_t const> counts, step_id step, row_refs& refs) {
     return bring(exec, keys, counts, step, refs);
+  }
+
+  /// Creates those that nobody has touched, so that they are there for good; they stay anyway.
+  row_traffic keep(host_exec const& exec, span<key const> keys, step_id step) {
+    row_refs refs;
+    buffer<std::uint32_t> once;
+    once.assign(keys.size(), 1);
+    return bring(exec, keys, std::as_const(once).view(), step, refs);
   }
 
   /// Nothing is pinned, so nothing is let go.

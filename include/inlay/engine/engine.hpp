@@ -94,7 +94,8 @@ class engine : detail::part_checks<Parts> {
   /// Records every stage and step, and chunks of `each_chunk`, from now on. `into` stays the
   /// caller's and must outlive the last step.
   void attach(trace& into) {
-    expects(open_steps_ + leases_ == 0, "attach a trace between steps");
+    expects(open_steps_ + leases_ == 0,
+            "attach a trace while no step is open and no rows are brought ahead");
     at_.recorded = &into;
     rows_.attach(into);
   }
@@ -102,7 +103,8 @@ class engine : detail::part_checks<Parts> {
   /// Records the keys of every step from now on. `into` stays the caller's and must outlive the
   /// last step.
   void attach(key_log& into) {
-    expects(open_steps_ + leases_ == 0, "attach a log of keys between steps");
+    expects(open_steps_ + leases_ == 0,
+            "attach a log of keys while no step is open and no rows are brought ahead");
     rows_.settled().attach(into);
   }
 
@@ -144,9 +146,16 @@ class engine : detail::part_checks<Parts> {
     }
   }
 
-  /// Forgets what `next` has read ahead; the position stays. For a stream that changes, or ends its
-  /// life, before it has been read to its end; one at another address is taken for another.
+  /// Forgets what `next` has read ahead; the next call goes on at the same sample, of whatever
+  /// stream it is given. For a stream that changes, or ends its life, before it has been read to
+  /// its end; one at another address is taken for another.
   void forget_ahead() noexcept { ahead_.forget(); }
+
+  /// The same, and the next call begins at the first sample.
+  void rewind() noexcept {
+    ahead_.forget();
+    ahead_.go_to(0);
+  }
 
   /// Begins to bring the rows of a batch for a step to come, on a thread of their own. Its memory
   /// is free afterwards. The rows stay until the step is over, so all that is prefetched must fit
@@ -235,12 +244,12 @@ class engine : detail::part_checks<Parts> {
   /// Pools a batch of the user's own for evaluation.
   [[nodiscard]] looked_up lookup(batch const& own) { return lookup(own.view()); }
 
-  /// Keeps rows of a table in the cache for good, creating those that nobody has touched: no policy
-  /// may choose them, and steps have so many slots fewer for others. Throws, and keeps none, if
-  /// they don't fit. Of several ranks each keeps those that it owns; without a cache all stay
-  /// anyway.
+  /// Keeps rows of a table for good, creating those that nobody has touched, whatever `parts.admit`
+  /// says: no cache policy may choose them, and steps have so many slots fewer for others. Throws,
+  /// and keeps none, if they don't fit. Of several ranks each keeps those that it owns.
   void keep(table_id table, span<raw_id const> ids) {
-    expects(open_steps_ + leases_ == 0, "keep rows between steps");
+    expects(open_steps_ + leases_ == 0,
+            "keep rows while no step is open and no rows are brought ahead: see forget_ahead");
     expects(index(table) < shape_.tables.size(), "rows to keep need a table that there is");
     at_.figures.rows += rows_.keep(table, shape_.tables[index(table)].dim, ids, step_id{plans_++});
   }
