@@ -94,7 +94,6 @@ class far_rows : public inlay::host_rows<Keys, Init> {
 };
 
 struct far_table {
-  static constexpr char const* name = "far";
   std::chrono::microseconds delay{};
 
   template <inlay::key_packing Keys, inlay::initialiser Init>
