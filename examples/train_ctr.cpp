@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 namespace {
 
@@ -30,9 +31,10 @@ void run_alone(Trainer& trainer, train_options const& options, train_data const&
 void run(train_options const& options) {
   run_outputs outputs(options);
   train_data const data(options);
-  std::printf("%llu samples, %zu fields, %zu dense features; %zu ranks, %zu threads\n",
+  std::printf("%llu samples, %zu fields, %zu dense features; %s%zu threads\n",
               static_cast<unsigned long long>(data.samples()), data.fields(), data.dense_width(),
-              options.ranks, options.threads);
+              options.ranks > 1 ? (std::to_string(options.ranks) + " ranks, ").c_str() : "",
+              options.threads);
   auto const shape = shape_of(options, data);
   auto const exec = inlay::host_exec{options.threads};
   if (options.ranks > 1) {
